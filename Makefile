@@ -1,0 +1,36 @@
+# Each target works alone on a machine with Python >= 3.11 and make: it creates .venv and installs what it needs.
+PYTHON ?= python3
+BIN := .venv/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help demo test lint bench clean
+
+help:
+	@echo "make demo   fit two problems, print what was found, write a picture of p(y|z)"
+	@echo "make test   lint, type check, every test, with coverage"
+	@echo "make lint   style and types only"
+	@echo "make bench  the published procedure on the toy problems"
+	@echo "make clean  remove the environment and caches"
+
+# One stamp per set of extras, so that a demo does not install the test tools.
+.venv/installed-%: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --editable ".[$*]"
+	@touch $@
+
+demo: .venv/installed-cli,plots
+	$(BIN)/python -m condensity.demo
+
+test: .venv/installed-dev lint
+	$(BIN)/python -m pytest --cov --cov-report=term-missing --cov-fail-under=95
+
+lint: .venv/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/installed-dev
+	$(BIN)/python benchmarks/toys.py
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
