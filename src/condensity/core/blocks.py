@@ -1,0 +1,128 @@
+"""Gaussians that share a covariance, moved and stretched as a whole by each row.
+
+In row i the k-th is the law of ``y = shift_i + scale_i (c_k + L e)`` with e ~ N(0, I), so
+distances are taken once the row's frame is undone and y is whitened by ``L^-1``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.spatial.distance import cdist
+
+from condensity.core.kernels import Array, row_blocks
+from condensity.core.univariate import ROOT_2PI, Index, tiles
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """``y = shift_i + scale_i (c_k + L e)``, e ~ N(0, I), with weight ``w_ik``.
+
+    The weights of a mixture sum to one over all of its blocks together.
+    """
+
+    log_weights: Array  # (m, b) log w, -inf allowed
+    centers: Array  # (b, dy) c
+    factor: Array  # (dy, dy) L, the lower Cholesky factor of the kernel's covariance
+    shift: Array | None = None  # (m, dy) what the row adds
+    scale: Array | None = None  # (m,) > 0 what the row multiplies by
+
+    def __len__(self) -> int:
+        return len(self.log_weights)
+
+    @property
+    def n_outputs(self) -> int:
+        """Dimension ``dy`` of y."""
+        return int(self.centers.shape[1])
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the Gaussians stand at the same place in all rows."""
+        return self.shift is None and self.scale is None
+
+    @property
+    def covariance(self) -> Array:
+        """``L L'`` (dy, dy), before the row's scale."""
+        return self.factor @ self.factor.T
+
+    @property
+    def scales(self) -> Array:
+        """``scale_i`` (m,), ones when there is none."""
+        return np.ones(len(self)) if self.scale is None else self.scale
+
+    def take(self, rows: Any) -> Block:
+        """Block of ``rows`` only: a slice or an index array."""
+        shift = None if self.shift is None else self.shift[rows]
+        scale = None if self.scale is None else self.scale[rows]
+        return replace(self, log_weights=self.log_weights[rows], shift=shift, scale=scale)
+
+    def same_frame(self, other: Block) -> bool:
+        """Whether both have the same shift and scale in every row."""
+        pairs = ((self.shift, other.shift), (self.scale, other.scale))
+        return all(
+            a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs
+        )
+
+    def means(self) -> Array:
+        """``shift_i + scale_i c_k``: (m, b, dy), or (1, b, dy) when the rows share them."""
+        if self.fixed:
+            return self.centers[None]
+        means = self.scales[:, None, None] * self.centers
+        return means if self.shift is None else means + self.shift[:, None, :]
+
+    def whiten(self, Y: Array) -> Array:
+        """``L^-1 (y_i - shift_i) / scale_i`` for ``Y`` (m, dy): (m, dy)."""
+        Z = Y if self.shift is None else Y - self.shift
+        Z = Z if self.scale is None else Z / self.scale[:, None]
+        white: Array = solve_triangular(self.factor, Z.T, lower=True, check_finite=False).T
+        # Substitution turns an infinite output into NaN; such a y is far from every centre.
+        return np.where(np.isfinite(Z).all(axis=1, keepdims=True), white, np.inf)
+
+    def log_kernels(self, Y: Array) -> Array:
+        """``log N(y_i; shift_i + scale_i c_k, scale_i^2 L L')`` for ``Y`` (m, dy): (m, b)."""
+        whitened_centers = solve_triangular(self.factor, self.centers.T, lower=True).T
+        # Differences and not the expanded square: an outlier 1e6 widths away keeps its digits.
+        out: Array = cdist(self.whiten(Y), whitened_centers, "sqeuclidean")
+        out *= -0.5
+        out -= self._log_volume() + self.n_outputs * np.log(self.scales)[:, None]
+        return out
+
+    def _log_volume(self) -> float:
+        return float(np.log(ROOT_2PI * np.diagonal(self.factor)).sum())
+
+    def marginal(self, columns: Index) -> Block:
+        """Block of the outputs ``columns``: a Gaussian's marginal drops rows and columns."""
+        shift = None if self.shift is None else self.shift[:, columns]
+        factor: Any = np.linalg.cholesky(self.covariance[np.ix_(columns, columns)])
+        return replace(self, centers=self.centers[:, columns], factor=factor, shift=shift)
+
+    def place(self, row: Index, k: Index, noise: Array) -> Array:
+        """``shift_i + scale_i (c_k + L e)`` for n triples of row, component and ``e``: (n, dy)."""
+        y = self.scales[row, None] * (self.centers[k] + noise @ self.factor.T)
+        return y if self.shift is None else y + self.shift[row]
+
+    def pdf_on(self, points: Array) -> Array:
+        """``sum_k w_ik N(y_g; ...)``, all rows at all ``points`` (G, dy): (m, G)."""
+        return self._pdf_on_fixed(points) if self.fixed else self._pdf_on_moved(points)
+
+    def _pdf_on_fixed(self, points: Array) -> Array:
+        """One table of kernels serves all rows."""
+        weights = np.exp(self.log_weights)
+        out = np.empty((len(self), len(points)))
+        for part in row_blocks(len(points), len(self.centers)):
+            probe = replace(self, log_weights=np.empty((part.stop - part.start, 0)))
+            out[:, part] = weights @ np.exp(probe.log_kernels(points[part])).T
+        return out
+
+    def _pdf_on_moved(self, points: Array) -> Array:
+        """Every row meets every point in its own frame."""
+        out = np.empty((len(self), len(points)))
+        for rows, part in tiles(len(self), len(points), 4 * len(self.centers)):
+            grid, index = points[part], np.arange(len(self))[rows]
+            own = self.take(np.repeat(index, len(grid)))
+            terms = own.log_weights + own.log_kernels(np.tile(grid, (len(index), 1)))
+            out[rows, part] = np.exp(terms).sum(axis=1).reshape(len(index), -1)
+        return out

@@ -1,0 +1,41 @@
+"""Gaussian kernels and the one place where distances are computed.
+
+Everything Gaussian in the library is ``exp(-|a - b|^2 / (2 sigma^2))`` between rows of two
+arrays; distances come from one matrix product.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+
+#: Largest number of floats a temporary array of a row-wise computation may hold (32 MiB).
+BLOCK = 1 << 22
+
+
+def squared_distances(A: Array, B: Array) -> Array:
+    """Squared Euclidean distances between the rows of ``A`` (m, d) and of ``B`` (b, d): (m, b)."""
+    # Distances do not move with the origin, but rounding does: put it amid the rows of B.
+    origin = B.mean(axis=0)
+    A, B = A - origin, B - origin
+    D: Array = A @ B.T
+    D *= -2.0
+    D += np.einsum("ij,ij->i", A, A)[:, None]
+    D += np.einsum("ij,ij->i", B, B)
+    return np.maximum(D, 0.0, out=D)
+
+
+def gaussian(squared: Array, sigma: float) -> Array:
+    """``exp(-squared / (2 sigma^2))``, elementwise, in a new array."""
+    out = squared * (-0.5 / sigma**2)
+    return np.exp(out, out=out)
+
+
+def row_blocks(rows: int, width: int) -> list[slice]:
+    """Slices that cut ``rows`` rows so that a block of ``width`` floats a row fits in ``BLOCK``."""
+    size = max(1, BLOCK // max(1, width))
+    return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]

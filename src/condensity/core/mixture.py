@@ -1,0 +1,298 @@
+"""The answer of every estimator: one Gaussian mixture a row, all rows sharing their centres.
+
+``p(y | x_i) = sum_blocks sum_k w_ik N(y; shift_i + scale_i c_k, scale_i^2 L L')``, with weights
+kept as logarithms.  A model is one block, an average of models several; every functional below
+is written once for blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from condensity.core import checks, levelsets, univariate
+from condensity.core.blocks import Block
+from condensity.core.kernels import Array, row_blocks
+from condensity.core.meanshift import log_sum_exp
+from condensity.core.meanshift import modes as climb_to_modes
+from condensity.core.pairs import overlap
+from condensity.core.univariate import Components
+
+__all__ = ["Block", "ConditionalMixture"]
+
+
+class ConditionalMixture:
+    """The densities ``p(y | x_i)``, i = 1..m, each a Gaussian mixture.
+
+    Parameters
+    ----------
+    blocks : sequence of Block
+        Their log weights need not be normalised; each row must hold one that is finite.
+
+    Attributes
+    ----------
+    blocks : tuple of Block
+        Normalised: ``sum exp(log_weights) = 1`` over all blocks, in every row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mix = ConditionalMixture([Block(np.log([[3.0, 1.0]]), np.array([[0.0], [4.0]]), np.eye(1))])
+    >>> mix
+    ConditionalMixture(m=1, dy=1, components=2)
+    >>> mix.mean(), mix.interval(0.9).round(2)
+    (array([1.]), array([[-1.5 ,  4.84]]))
+    """
+
+    blocks: tuple[Block, ...]
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        blocks = checks.checked_blocks(blocks)
+        total = log_sum_exp(np.concatenate([block.log_weights for block in blocks], axis=1))
+        if not np.isfinite(total).all():
+            row = int(np.argmin(np.isfinite(total)))
+            raise ValueError(
+                f"log_weights of row {row} hold NaN, +inf or nothing but -inf: "
+                "each row needs at least one finite log weight"
+            )
+        self.blocks = tuple(
+            replace(block, log_weights=block.log_weights - total[:, None]) for block in blocks
+        )
+
+    @classmethod
+    def _of(cls, blocks: Sequence[Block]) -> ConditionalMixture:
+        """From blocks that are normalised already, bit for bit."""
+        out = cls.__new__(cls)
+        out.blocks = tuple(blocks)
+        return out
+
+    @classmethod
+    def average(
+        cls, mixtures: Sequence[ConditionalMixture], weights: ArrayLike | None = None
+    ) -> ConditionalMixture:
+        """``sum_j weights_j p_j(y | x_i)``: the mixture of mixtures, equal weights when None."""
+        with np.errstate(divide="ignore"):
+            logs = np.log(checks.mixing_weights(weights, len(mixtures)))
+        return cls(
+            [
+                replace(block, log_weights=block.log_weights + log)
+                for mixture, log in zip(mixtures, logs, strict=True)
+                for block in mixture.blocks
+            ]
+        )
+
+    def __len__(self) -> int:
+        return len(self.blocks[0])
+
+    def __repr__(self) -> str:
+        shape = f"m={len(self)}, dy={self.n_outputs}"
+        sizes = [len(block.centers) for block in self.blocks]
+        return f"ConditionalMixture({shape}, components={'+'.join(map(str, sizes))})"
+
+    def __getitem__(self, index: Any) -> ConditionalMixture:
+        """Densities of ``index`` only: an integer (one row), slice, index array or mask."""
+        rows = np.atleast_1d(np.arange(len(self))[index])
+        if rows.ndim != 1:
+            raise IndexError("a mixture has one axis, its rows: index it with at most one array")
+        return self._of([block.take(rows) for block in self.blocks])
+
+    @property
+    def n_outputs(self) -> int:
+        """Dimension ``dy`` of y."""
+        return self.blocks[0].n_outputs
+
+    @property
+    def _width(self) -> int:
+        return sum(len(block.centers) for block in self.blocks)
+
+    @property
+    def log_weights(self) -> Array:
+        """``log w_ik``, all blocks side by side: (m, K), rows of ``exp`` sum to one."""
+        return np.concatenate([block.log_weights for block in self.blocks], axis=1)
+
+    def log_pdf(self, Y: ArrayLike) -> Array:
+        """``log p(y_i | x_i)``, finite however far y_i lies.
+
+        Parameters
+        ----------
+        Y : array_like of shape (m, dy)
+            Row i is evaluated under density i; (m,) or a scalar will do when dy = 1.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        Y = checks.rows_of(Y, len(self), self.n_outputs)
+        out = np.empty(len(self))
+        for rows in row_blocks(len(self), 4 * self._width):
+            own = [block.take(rows) for block in self.blocks]
+            terms = [block.log_weights + block.log_kernels(Y[rows]) for block in own]
+            out[rows] = log_sum_exp(np.concatenate(terms, axis=1))
+        return out
+
+    def pdf(self, Y: ArrayLike) -> Array:
+        """``p(y_i | x_i)``; shapes as in :meth:`log_pdf`."""
+        return np.exp(self.log_pdf(Y))
+
+    def pdf_on(self, grid: ArrayLike) -> Array:
+        """``p(y_g | x_i)`` for all densities at all points: ``grid`` (G,) or (G, dy) to (m, G)."""
+        points = checks.grid_of(grid, self.n_outputs)
+        return sum((block.pdf_on(points) for block in self.blocks), np.zeros(1))
+
+    def squared_norm(self) -> Array:
+        """``integral p(y | x_i)^2 dy``, in closed form: (m,)."""
+        total = np.zeros(len(self))
+        for j, block in enumerate(self.blocks):
+            total += overlap(block, block)
+            for other in self.blocks[:j]:
+                total += 2 * overlap(block, other)
+        return total
+
+    def cdf(self, Y: ArrayLike) -> Array:
+        """``P(Y <= y_i | x_i)``, one output only; ``Y`` as in :meth:`log_pdf`: (m,)."""
+        c = self._components("cdf")
+        y = checks.rows_of(Y, len(self), 1)[:, 0]
+        return univariate.each(univariate.cdf, c, np.arange(len(self)), y)
+
+    def prob(self, lower: ArrayLike, upper: ArrayLike) -> Array:
+        """``P(lower_i < Y <= upper_i | x_i)``, precise in both tails: (m,).
+
+        One output only.  Bounds are numbers or (m,), infinities included.
+        """
+        c = self._components("prob")
+        return univariate.prob(c, *checks.ordered_bounds(lower, upper, len(self)))
+
+    def quantile(self, q: ArrayLike) -> Array:
+        """``y`` with ``P(Y <= y | x_i) = q``, one output only.
+
+        A number ``q`` in [0, 1] gives (m,), an array (k,) gives (m, k).
+        """
+        levels = np.asarray(q, dtype=float)
+        if levels.ndim > 1:
+            raise ValueError(f"q must be a number or one-dimensional, got shape {levels.shape}")
+        out = univariate.quantile(self._components("quantile"), np.atleast_1d(levels))
+        return out if levels.ndim else out[:, 0]
+
+    def interval(self, level: float) -> Array:
+        """Central interval, ``(1 - level) / 2`` beyond either end, one output only: (m, 2)."""
+        tail = (1 - checks.probability(level)) / 2
+        return self.quantile([tail, 1 - tail])
+
+    def crps(self, Y: ArrayLike) -> Array:
+        """``E|Y - y_i| - E|Y - Y'| / 2``: continuous ranked probability score, one output: (m,)."""
+        checks.one_output(self.n_outputs, "crps")
+        y = checks.rows_of(Y, len(self), 1)[:, 0]
+        first = self.blocks[0]
+        if not all(first.same_frame(block) for block in self.blocks):
+            return univariate.crps(self._components("crps"), y)
+        # In the rows' common frame all share their centres, which saves a table a row.
+        shift = 0.0 if first.shift is None else first.shift[:, 0]
+        bare = self._of([replace(block, shift=None, scale=None) for block in self.blocks])
+        return first.scales * univariate.crps(bare._components("crps"), (y - shift) / first.scales)
+
+    def hdr(self, level: float) -> list[Array]:
+        """Highest-density region of probability ``level``, the smallest there is; one output.
+
+        Row i gets its disjoint intervals in increasing order, an array of shape (k_i, 2).
+        """
+        return levelsets.hdr(self._components("hdr"), level)
+
+    def _components(self, what: str) -> Components:
+        checks.one_output(self.n_outputs, what)
+        rows = 1 if all(block.fixed for block in self.blocks) else len(self)
+        means, sds = [], []
+        for block in self.blocks:
+            shape = (rows, len(block.centers))
+            means.append(np.broadcast_to(block.means()[:, :, 0], shape))
+            sds.append(np.broadcast_to(block.factor[0, 0] * block.scales[:rows, None], shape))
+        weights = np.exp(self.log_weights)
+        return Components(weights, np.concatenate(means, axis=1), np.concatenate(sds, axis=1))
+
+    def modes(self) -> list[Array]:
+        """Local maxima of each density, highest first: m arrays, (k_i,) or (k_i, dy)."""
+        if self.n_outputs == 1:
+            return levelsets.modes(self._components("modes"))
+        return climb_to_modes(self.blocks)
+
+    def hpd_level(self, Y: ArrayLike, n_draws: int = 1000, random_state: Any = None) -> Array:
+        """``P(p(Y | x_i) >= p(y_i | x_i))``: level of the smallest region that holds y_i, (m,).
+
+        Uniform on [0, 1] if the densities are right.  Exact for one output.  For more it is the
+        share of ``n_draws`` draws that are as dense as y_i: the one Monte Carlo method here.
+        """
+        Y = checks.rows_of(Y, len(self), self.n_outputs)
+        if self.n_outputs == 1:
+            return levelsets.hpd_level(self._components("hpd_level"), Y[:, 0])
+        rng, height = checks.generator(random_state), self.log_pdf(Y)
+        out = np.empty(len(self))
+        for rows in row_blocks(len(self), n_draws * self._width):
+            own = self[rows]
+            draws = own.sample(n_draws, rng).reshape(-1, self.n_outputs)
+            density = own[np.repeat(np.arange(len(own)), n_draws)].log_pdf(draws)
+            out[rows] = (density.reshape(len(own), -1) >= height[rows, None]).mean(axis=1)
+        return out
+
+    def mean(self) -> Array:
+        """``E[Y | x_i]``: (m,) for one output, else (m, dy)."""
+        return self._drop_axis(self._mean())
+
+    def var(self) -> Array:
+        """``Var[Y_j | x_i]``: (m,) for one output, else (m, dy)."""
+        return self._drop_axis(np.diagonal(self.cov(), axis1=1, axis2=2).copy())
+
+    def std(self) -> Array:
+        """Square root of :meth:`var`."""
+        return np.sqrt(self.var())
+
+    def cov(self) -> Array:
+        """``sum_k w_ik (scale_i^2 L L' + d_ik d_ik')``, d_ik from the mean: (m, dy, dy)."""
+        mean, dy = self._mean(), self.n_outputs
+        out = np.zeros((len(self), dy, dy))
+        for block in self.blocks:
+            for rows in row_blocks(len(self), 4 * block.centers.size):
+                own = block.take(rows)
+                w = np.exp(own.log_weights)
+                d = own.means() - mean[rows, None, :]
+                out[rows] += np.matmul(np.swapaxes(d * w[:, :, None], 1, 2), d)
+                out[rows] += (w.sum(axis=1) * own.scales**2)[:, None, None] * own.covariance
+        return out
+
+    def marginal(self, columns: int | Sequence[int]) -> ConditionalMixture:
+        """``integral p dy_rest``: the densities of the outputs ``columns`` alone, in that order."""
+        keep = checks.columns_of(columns, self.n_outputs)
+        return self._of([block.marginal(keep) for block in self.blocks])
+
+    def sample(self, n: int = 1, random_state: Any = None) -> Array:
+        """``n`` independent draws from each density: (m, n) for one output, else (m, n, dy).
+
+        ``random_state`` is None, a seed, a ``numpy.random.Generator`` or a ``RandomState``.
+        """
+        rng = checks.generator(random_state)
+        cumulative = np.cumsum(np.exp(self.log_weights), axis=1)
+        cumulative /= cumulative[:, -1:]
+        uniform = rng.random((len(self), n))
+        pairs = zip(cumulative, uniform, strict=True)
+        pick = [np.searchsorted(c, u, side="right") for c, u in pairs]
+        component = np.array(pick, dtype=np.intp).reshape(len(self), n)
+        out = rng.standard_normal((len(self), n, self.n_outputs))
+        for block in self.blocks:
+            at = np.nonzero((component >= 0) & (component < len(block.centers)))
+            out[at] = block.place(at[0], component[at], out[at])
+            component -= len(block.centers)
+        return self._drop_axis(out)
+
+    def _mean(self) -> Array:
+        out = np.zeros((len(self), self.n_outputs))
+        for block in self.blocks:
+            w = np.exp(block.log_weights)
+            out += block.scales[:, None] * (w @ block.centers)
+            if block.shift is not None:
+                out += w.sum(axis=1, keepdims=True) * block.shift
+        return out
+
+    def _drop_axis(self, values: Array) -> Array:
+        return values[..., 0] if self.n_outputs == 1 else values
