@@ -1,0 +1,83 @@
+"""The SCE estimate as a function of W, with its gradient as matrix products.
+
+``SCE(W) = alpha^T G alpha / 2 - h^T alpha`` with ``alpha = (G + penalty I)^-1 h`` (Sec. 2.3).
+The gradient (Appendix B) is a pullback: with ``beta = (G + penalty I)^-1 G alpha`` the value moves
+with G by ``Gbar = sym(alpha (3/2 alpha - beta)^T)`` and with h by ``hbar = beta - 2 alpha``, both
+move with ``log phi_z`` by ``R``, and the squared distances in ``log phi_z`` are quadratic in W.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from condensity.core.kernels import Array, gaussian, squared_distances
+from condensity.core.moments import Moments, lebesgue, moments
+from condensity.core.ridge import solve
+from condensity.core.sample import Sample
+
+
+@dataclass(frozen=True, eq=False)
+class SCE:
+    """The SCE estimate for fixed centres, bandwidths and penalty: a function on matrices W."""
+
+    sample: Sample
+    centers: Sample
+    phi_y: Array  # (n, b)
+    yy: Array  # (b, b)
+    sigma_z: float
+    penalty: float
+
+    @classmethod
+    def build(
+        cls, sample: Sample, centers: Sample, *, sigma_z: float, sigma_y: float, penalty: float
+    ) -> SCE:
+        """Compute once what does not depend on W."""
+        phi_y = gaussian(squared_distances(sample.Y, centers.Y), sigma_y)
+        return cls(sample, centers, phi_y, lebesgue(centers.Y, sigma_y), sigma_z, penalty)
+
+    def at(self, W: Array) -> Point:
+        """Fit the density in the coordinates ``z = W x``, W of shape (dz, dx)."""
+        Z, U = self.sample.X @ W.T, self.centers.X @ W.T
+        phi_z = gaussian(squared_distances(Z, U), self.sigma_z)
+        stats = moments(phi_z, self.phi_y, self.yy, self.sample.weight)
+        alpha = solve(stats.G, stats.h, penalty=self.penalty)
+        return Point(self, W, phi_z, stats, alpha, float(stats.loss(alpha)))
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """The fit at one W: its value, its coefficients, and on demand its gradient."""
+
+    problem: SCE
+    W: Array  # (dz, dx)
+    phi_z: Array  # (n, b)
+    moments: Moments
+    alpha: Array  # (b,)
+    value: float
+
+    def gradient(self) -> Array:
+        """Derivative of the value with respect to the entries of W, (dz, dx)."""
+        R = self._pull_to_log_phi_z()
+        X, C = self.problem.sample.X, self.problem.centers.X
+        Z, U = X @ self.W.T, C @ self.W.T
+        # log phi_z = -|W(x - c)|^2 / (2 sigma^2), hence sum_ik R_ik W (x_i - c_k)(x_i - c_k)^T.
+        pulled: Array = (
+            (Z * R.sum(axis=1)[:, None]).T @ X
+            - (Z.T @ R) @ C
+            - (R @ U).T @ X
+            + (U * R.sum(axis=0)[:, None]).T @ C
+        )
+        return pulled * (-1.0 / self.problem.sigma_z**2)
+
+    def _pull_to_log_phi_z(self) -> Array:
+        """Derivative of the value with respect to ``log phi_z``, (n, b)."""
+        alpha, problem = self.alpha, self.problem
+        beta = solve(self.moments.G, self.moments.G @ alpha, penalty=problem.penalty)
+        outer = np.outer(alpha, 1.5 * alpha - beta)
+        R = self.phi_z @ ((outer + outer.T) * problem.yy)  # twice the symmetric part
+        R += problem.phi_y * (beta - 2.0 * alpha)
+        R *= self.phi_z
+        R *= (problem.sample.weight / self.moments.n)[:, None]
+        return R

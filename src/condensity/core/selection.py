@@ -1,0 +1,190 @@
+"""Cross-validation of bandwidths and penalty at a fixed W.  Paper, Sec. 2.4.
+
+``CV(M) = 1/K sum_j CV_j(M)``, with CV_j the loss on fold j of the fit to all other samples.  "All
+other samples" includes the centres: basis functions that sit on a sample of fold j are left out
+before the fold is solved, or a held-out sample would be explained by its own kernel.
+
+Moments add up over folds, so one pass over the sample for each bandwidth serves all K fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial, reduce
+from operator import add
+
+import numpy as np
+from scipy.special import softmax
+
+from condensity.core.kernels import Array, Indices, Mask, gaussian, squared_distances
+from condensity.core.moments import Moments, lebesgue_from_distances, moments
+from condensity.core.ridge import solve
+from condensity.core.sample import Sample
+
+#: Bandwidths in units of the standard deviations of x and y, and penalties on ``alpha^T alpha``.
+#: The raw score is not to be trusted with kernels narrower than a tenth (docs/choices.md).
+BANDWIDTHS = tuple(np.logspace(-1.5, 0.5, 9).tolist())
+RAW_BANDWIDTHS = BANDWIDTHS[2:]
+PENALTIES = tuple(np.logspace(-3.0, 1.0, 9).tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How a sample is cut: rows ordered by fold, and which of them are centres."""
+
+    sample: Sample
+    folds: tuple[slice, ...]
+    centers: Indices  # (b,) rows of the sample, increasing
+
+    @classmethod
+    def draw(
+        cls, sample: Sample, *, n_centers: int, folds: int | Indices, rng: np.random.Generator
+    ) -> Plan:
+        """Draw centres with the probabilities of the sample; deal the rows to the folds.
+
+        ``folds`` is their number, or the label of each row's fold where that is settled already.
+        """
+        n = len(sample)
+        chosen = rng.choice(n, n_centers, replace=False, p=sample.weight)
+        is_center = np.isin(np.arange(n), chosen)
+        if isinstance(folds, int):
+            labels = _deal(is_center, folds, rng)
+        else:
+            labels = np.unique(folds, return_inverse=True)[1]
+        order = np.argsort(labels, kind="stable")
+        ends = np.cumsum(np.bincount(labels)).tolist()
+        cuts = tuple(slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True))
+        return cls(sample[order], cuts, is_center[order].nonzero()[0])
+
+    @property
+    def basis(self) -> Sample:
+        """The centres as a sample."""
+        return self.sample[self.centers]
+
+
+def _deal(is_center: Mask, n_folds: int, rng: np.random.Generator) -> Indices:
+    """Random folds of equal size; centres go round first, so that no fold takes them all."""
+    rows = rng.permutation(len(is_center))
+    rows = rows[np.argsort(~is_center[rows], kind="stable")]
+    labels = np.empty(len(rows), dtype=np.intp)
+    labels[rows] = np.arange(len(rows)) % n_folds
+    return labels
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """What cross-validation may choose from."""
+
+    bandwidths: tuple[tuple[float, float], ...]  # (sigma_z, sigma_y)
+    penalties: tuple[float, ...]
+
+    def __len__(self) -> int:
+        return len(self.bandwidths) * len(self.penalties)
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The candidate with the smallest held-out loss, and the table that decided."""
+
+    sigma_z: float
+    sigma_y: float
+    penalty: float
+    loss: float  # mean over folds; NaN when nothing was scored
+    candidates: Candidates
+    losses: Array  # (bandwidths, penalties, folds)
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """A held-out fold as the basis functions that have not seen it describe it."""
+
+    log_phi_z: Array  # (n_j, b_j)
+    phi_y: Array  # (n_j, b_j)
+    yy: Array  # (b_j, b_j)
+    y_mass: float  # int phi_y dy
+    weight: Array  # (n_j,)
+    moments: Moments
+
+
+Score = Callable[[Fold, Array], Array]
+
+
+def raw_losses(fold: Fold, alphas: Array) -> Array:
+    """The paper's ``CV_j``: loss of ``alpha @ phi`` as it stands, for each column of ``alphas``."""
+    return fold.moments.loss(alphas)
+
+
+def shipped_losses(fold: Fold, alphas: Array) -> Array:
+    """Loss of the clipped and normalised density, the one that users get, for each column."""
+    losses = np.empty(alphas.shape[1])
+    for j, alpha in enumerate(alphas.T):
+        kept = np.flatnonzero(alpha > 0)
+        a = softmax(fold.log_phi_z[:, kept] + np.log(alpha[kept]), axis=1) / fold.y_mass
+        half_norm = 0.5 * (a @ fold.yy[np.ix_(kept, kept)])
+        losses[j] = fold.weight @ np.sum(a * (half_norm - fold.phi_y[:, kept]), axis=1)
+    losses /= fold.weight.sum()
+    return losses
+
+
+def select(
+    plan: Plan,
+    W: Array,
+    candidates: Candidates,
+    score: Score,
+    spread: Callable[..., Iterable[Array]] = map,
+) -> Choice:
+    """Choose bandwidths and penalty in the coordinates ``z = W x`` by held-out loss.
+
+    ``spread`` maps a function over the bandwidths; any map gives the same answer.
+    """
+    Z = plan.sample.X @ W.T
+    U, V = Z[plan.centers], plan.basis.Y
+    squared = squared_distances(Z, U), squared_distances(plan.sample.Y, V), squared_distances(V, V)
+    at_bandwidth = partial(_losses, plan, squared, candidates.penalties, score)
+    return _best(candidates, np.stack(list(spread(at_bandwidth, candidates.bandwidths))))
+
+
+def unscored(candidates: Candidates) -> Choice:
+    """The first candidate, for when there is nothing to choose."""
+    return _best(candidates, np.full((1, 1, 1), np.nan))
+
+
+def _best(candidates: Candidates, losses: Array) -> Choice:
+    mean = losses.mean(axis=-1)
+    i, j = np.unravel_index(int(np.argmin(mean)), mean.shape)
+    sigma_z, sigma_y = candidates.bandwidths[i]
+    return Choice(sigma_z, sigma_y, candidates.penalties[j], float(mean[i, j]), candidates, losses)
+
+
+def _losses(
+    plan: Plan,
+    squared: tuple[Array, Array, Array],
+    penalties: tuple[float, ...],
+    score: Score,
+    bandwidths: tuple[float, float],
+) -> Array:
+    """Held-out losses (penalties, folds) at one pair of bandwidths."""
+    (zu, yv, vv), (sigma_z, sigma_y), dy = squared, bandwidths, plan.sample.Y.shape[1]
+    log_phi_z = zu * (-0.5 / sigma_z**2)
+    phi_z, phi_y = np.exp(log_phi_z), gaussian(yv, sigma_y)
+    yy, weight = lebesgue_from_distances(vv, sigma_y, dy), plan.sample.weight
+    parts = [moments(phi_z[f], phi_y[f], yy, weight[f]) for f in plan.folds]
+    losses = np.empty((len(penalties), len(plan.folds)))
+    for j, rows in enumerate(plan.folds):
+        own = (plan.centers >= rows.start) & (plan.centers < rows.stop)
+        kept = np.flatnonzero(~own)
+        train = reduce(add, parts[:j] + parts[j + 1 :]).keep(kept)
+        alphas = np.column_stack([solve(train.G, train.h, penalty=p) for p in penalties])
+        held_out = parts[j].keep(kept)
+        y_mass = float(np.sqrt(2 * np.pi) * sigma_y) ** dy
+        fold = Fold(
+            log_phi_z[rows][:, kept],
+            phi_y[rows][:, kept],
+            held_out.yy,
+            y_mass,
+            weight[rows],
+            held_out,
+        )
+        losses[:, j] = score(fold, alphas)
+    return losses

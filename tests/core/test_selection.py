@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+
+import oracles
+from condensity.core.selection import (
+    Candidates,
+    Plan,
+    raw_losses,
+    select,
+    shipped_losses,
+    unscored,
+)
+from problems import random_plan, random_sample, random_subspace
+
+CANDIDATES = Candidates(((0.5, 0.5), (1.1, 0.4)), (0.01, 0.3))
+
+
+def fold_labels(plan):
+    labels = np.empty(len(plan.sample), dtype=int)
+    for j, rows in enumerate(plan.folds):
+        labels[rows] = j
+    return labels
+
+
+def test_a_plan_deals_every_row_to_one_fold_and_centers_evenly():
+    plan = random_plan(n=23, n_centers=9, n_folds=4)
+    labels = fold_labels(plan)
+    assert sorted(np.bincount(labels)) == [5, 6, 6, 6]
+    assert sorted(np.bincount(labels[plan.centers])) == [2, 2, 2, 3]
+
+
+def test_a_plan_keeps_the_sample():
+    sample = random_sample(3)
+    plan = Plan.draw(sample, n_centers=5, folds=3, rng=np.random.default_rng(0))
+    order = np.lexsort(plan.sample.X.T)
+    back = np.lexsort(sample.X.T)
+    for field in ("X", "Y", "weight"):
+        ours, theirs = getattr(plan.sample, field)[order], getattr(sample, field)[back]
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_a_plan_follows_the_labels_it_is_given():
+    sample = random_sample(4, n=12)
+    labels = np.array([7, 7, 3] * 4)
+    plan = Plan.draw(sample, n_centers=5, folds=labels, rng=np.random.default_rng(0))
+    assert [rows.stop - rows.start for rows in plan.folds] == [4, 8]
+    np.testing.assert_array_equal(plan.sample.X[plan.folds[0]], sample.X[labels == 3])
+
+
+@pytest.mark.parametrize("dy", [1, 2])
+def test_raw_losses_are_the_refits_of_the_paper_with_nothing_of_the_fold_in_them(dy):
+    plan, W = random_plan(dy=dy), random_subspace(1, 2, 4)
+    choice = select(plan, W, CANDIDATES, raw_losses)
+    s = plan.sample
+    for i, sigmas in enumerate(CANDIDATES.bandwidths):
+        for j, penalty in enumerate(CANDIDATES.penalties):
+            exact = oracles.raw_cv_loss(
+                W, s.X, s.Y, fold_labels(plan), plan.centers, *sigmas, penalty, s.weight
+            )
+            assert choice.losses[i, j].mean() == pytest.approx(exact, rel=1e-10)
+
+
+def grid_loss(density, Y, weight):
+    """Squared loss on a grid; sums over a period converge exponentially for smooth densities."""
+    grid = np.linspace(-6, 6, 121)
+    losses = [
+        0.5 * np.sum(density(i, grid) ** 2) * (grid[1] - grid[0]) - density(i, y)
+        for i, y in enumerate(Y)
+    ]
+    return np.average(losses, weights=weight)
+
+
+def test_shipped_losses_are_those_of_the_clipped_normalised_density():
+    plan, W = random_plan(), random_subspace(2, 2, 4)
+    sigmas, penalty = (0.6, 0.4), 1e-3
+    choice = select(plan, W, Candidates((sigmas,), (penalty,)), shipped_losses)
+    s, labels = plan.sample, fold_labels(plan)
+    clipped_somewhere = False
+    for fold in range(3):
+        train, test = labels != fold, np.flatnonzero(labels == fold)
+        c = [k for k in plan.centers if train[k]]
+        G, h = oracles.G_and_h(W, s.X[train], s.Y[train], s.X[c], s.Y[c], *sigmas, s.weight[train])
+        alpha = np.linalg.solve(G + penalty * np.eye(len(c)), h)
+        clipped_somewhere |= bool((alpha < 0).any())
+
+        def density(i, y, test=test, c=c, alpha=alpha):
+            z = W @ s.X[test[i]]
+            flat = [
+                oracles.conditional_density(np.array([t]), z, s.X[c] @ W.T, s.Y[c], alpha, *sigmas)
+                for t in np.atleast_1d(y)
+            ]
+            return np.array(flat) if np.ndim(y) else flat[0]
+
+        exact = grid_loss(density, s.Y[test, 0], s.weight[test])
+        assert choice.losses[0, 0, fold] == pytest.approx(exact, rel=1e-6)
+    assert clipped_somewhere  # or the test would not see the clipping
+
+
+def test_the_choice_is_the_candidate_with_the_smallest_mean_loss():
+    plan, W = random_plan(), random_subspace(3, 1, 4)
+    choice = select(plan, W, CANDIDATES, shipped_losses)
+    mean = choice.losses.mean(axis=-1)
+    i, j = np.argwhere(mean == mean.min())[0]
+    assert (choice.sigma_z, choice.sigma_y) == CANDIDATES.bandwidths[i]
+    assert choice.penalty == CANDIDATES.penalties[j]
+    assert choice.loss == mean.min()
+
+
+def test_a_held_out_sample_cannot_be_explained_by_its_own_kernel():
+    # Pure noise and every sample a centre: a leak would reward the narrowest kernel.
+    rng = np.random.default_rng(5)
+    sample = random_sample(5, n=60)
+    noise = type(sample)(sample.X, rng.standard_normal((60, 1)), np.full(60, 1 / 60))
+    plan = Plan.draw(noise, n_centers=60, folds=5, rng=rng)
+    candidates = Candidates(((0.01, 0.01), (1.0, 1.0)), (1e-3,))
+    assert select(plan, np.eye(4), candidates, shipped_losses).sigma_y == 1.0
+
+
+def test_tiny_bandwidths_score_without_overflow_or_nan():
+    plan = random_plan()
+    choice = select(plan, np.eye(4), Candidates(((1e-3, 0.5),), (0.1,)), shipped_losses)
+    assert np.isfinite(choice.losses).all()
+
+
+def test_unscored_takes_the_only_candidate():
+    choice = unscored(Candidates(((0.5, 0.6),), (0.2,)))
+    assert (choice.sigma_z, choice.sigma_y, choice.penalty) == (0.5, 0.6, 0.2)
+    assert np.isnan(choice.loss)

@@ -1,0 +1,91 @@
+"""The paper's equations as plain loops, safe for complex arguments.
+
+Nothing here is taken from the library: what agrees with these loops agrees with the paper.
+"""
+
+import numpy as np
+from scipy.linalg import expm
+
+
+def basis_function(z, y, u, v, sigma_z, sigma_y):
+    """Sec. 2.7, with a bandwidth each for z and y; no conjugates, so the complex step works."""
+    dz, dy = z - u, y - v
+    return np.exp(-np.sum(dz * dz) / (2 * sigma_z**2) - np.sum(dy * dy) / (2 * sigma_y**2))
+
+
+def phi_bar(z, u, v, u2, v2, sigma_z, sigma_y):
+    """The integral over y of the product of two basis functions, Sec. 2.7."""
+    a, b, c = z - u, z - u2, v - v2
+    in_z = (np.sum(a * a) + np.sum(b * b)) / (2 * sigma_z**2)
+    in_y = np.sum(c * c) / (4 * sigma_y**2)
+    return (np.sqrt(np.pi) * sigma_y) ** len(v) * np.exp(-in_z - in_y)
+
+
+def G_and_h(W, X, Y, CX, CY, sigma_z, sigma_y, weight=None):
+    """Ĝ and ĥ of Sec. 2.3 by loops over samples and pairs of centres."""
+    weight = np.ones(len(X)) if weight is None else weight
+    share = weight / weight.sum()
+    b = len(CX)
+    G = np.zeros((b, b), dtype=W.dtype)
+    h = np.zeros(b, dtype=W.dtype)
+    for x, y, s in zip(X, Y, share, strict=True):
+        z = W @ x
+        for k in range(b):
+            h[k] += s * basis_function(z, y, W @ CX[k], CY[k], sigma_z, sigma_y)
+            for j in range(b):
+                G[k, j] += s * phi_bar(z, W @ CX[k], CY[k], W @ CX[j], CY[j], sigma_z, sigma_y)
+    return G, h
+
+
+def sce(W, X, Y, CX, CY, sigma_z, sigma_y, penalty, weight=None):
+    """The SCE estimate of Sec. 2.3."""
+    G, h = G_and_h(W, X, Y, CX, CY, sigma_z, sigma_y, weight)
+    alpha = np.linalg.solve(G + penalty * np.eye(len(h)), h)
+    return alpha @ G @ alpha / 2 - h @ alpha
+
+
+def sce_gradient(W, *args, **kwargs):
+    """Its derivative by the complex step: exact to rounding, no step size to choose."""
+    gradient = np.zeros(W.shape)
+    for i in range(W.shape[0]):
+        for j in range(W.shape[1]):
+            step = np.zeros(W.shape, dtype=complex)
+            step[i, j] = 1e-30j
+            gradient[i, j] = np.imag(sce(W + step, *args, **kwargs)) / 1e-30
+    return gradient
+
+
+def geodesic(W, W_perp, gradient, t):
+    """The paper's dx-by-dx matrix exponential, Sec. 2.5."""
+    dz, dx = W.shape
+    corner = gradient @ W_perp.T
+    skew = np.block([[np.zeros((dz, dz)), corner], [-corner.T, np.zeros((dx - dz, dx - dz))]])
+    return (expm(-t * skew) @ np.vstack([W, W_perp]))[:dz]
+
+
+def complement(W):
+    """Rows that complete W to an orthogonal matrix."""
+    return np.linalg.svd(W)[2][len(W) :]
+
+
+def conditional_density(y, z, U, V, alpha, sigma_z, sigma_y):
+    """The clipped, normalised estimate of Sec. 2.6 at one point, term by term."""
+    top = mass = 0.0
+    for u, v, a in zip(U, V, np.maximum(alpha, 0), strict=True):
+        top += a * basis_function(z, y, u, v, sigma_z, sigma_y)
+        mass += a * basis_function(z, v, u, v, sigma_z, sigma_y)
+    return top / (mass * (np.sqrt(2 * np.pi) * sigma_y) ** len(y))
+
+
+def raw_cv_loss(W, X, Y, fold, centers, sigma_z, sigma_y, penalty, weight):
+    """CV(M) of Sec. 2.4: every fold's fit is made from scratch without its samples."""
+    losses = []
+    for j in np.unique(fold):
+        train, test = fold != j, fold == j
+        c = [k for k in centers if train[k]]
+        args = (X[c], Y[c], sigma_z, sigma_y)
+        G, h = G_and_h(W, X[train], Y[train], *args, weight[train])
+        alpha = np.linalg.solve(G + penalty * np.eye(len(c)), h)
+        G_test, h_test = G_and_h(W, X[test], Y[test], *args, weight[test])
+        losses.append(alpha @ G_test @ alpha / 2 - h_test @ alpha)
+    return np.mean(losses)
