@@ -1,0 +1,1 @@
+"""Optimisation over subspaces: knows matrices with orthonormal rows, never densities."""
