@@ -1,0 +1,31 @@
+"""Mapping over workers: the same answer for any number of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TypeVar
+
+from sklearn.utils.parallel import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def spread(n_jobs: int | None) -> Callable[[Callable[[T], R], Iterable[T]], Iterable[R]]:
+    """A ``map`` that runs on ``n_jobs`` workers (joblib's meaning) and keeps the order."""
+    return partial(_spread, n_jobs)
+
+
+def _spread(n_jobs: int | None, function: Callable[[T], R], items: Iterable[T]) -> Iterable[R]:
+    run = Parallel(n_jobs=n_jobs, return_as="generator")
+    results: Iterable[R] = run(delayed(_on_one_thread)(function, item) for item in items)
+    return results
+
+
+def _on_one_thread(function: Callable[[T], R], item: T) -> R:
+    # Matrices of a few hundred rows lose with more BLAS threads, badly so on busy machines, and
+    # sums in another order would make the answer depend on the machine.
+    with threadpool_limits(limits=1, user_api="blas"):
+        return function(item)

@@ -1,0 +1,196 @@
+"""What all conditional density estimators share: the way in, the way out, and their tags."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from condensity._validation import (
+    check_bandwidth,
+    check_count,
+    check_enough,
+    check_folds,
+    check_inputs,
+    check_penalty,
+    check_sample,
+    check_targets,
+    check_varies,
+    column_names,
+    remember_inputs,
+)
+from condensity.core.density import Density
+from condensity.core.kernels import Array
+from condensity.core.mixture import ConditionalMixture
+from condensity.core.sample import Sample, Scaling, distinct
+from condensity.core.selection import BANDWIDTHS, PENALTIES, Candidates, Choice, Plan
+from condensity.metrics import squared_loss
+
+#: Centres that ``n_centers="auto"`` allows itself: the cost of a fit grows with their square.
+AUTO_CENTERS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Training data past the gate: standardised, cut into folds, with centres drawn."""
+
+    plan: Plan
+    x_scaling: Scaling
+    y_scaling: Scaling
+    y_axes: int
+
+    def density(self, W: Array, alpha: Array, choice: Choice) -> Density:
+        """The density of a fit in the units of the data."""
+        return Density.build(
+            self.x_scaling,
+            self.y_scaling,
+            self.plan.basis,
+            W=W,
+            alpha=alpha,
+            sigma_z=choice.sigma_z,
+            sigma_y=choice.sigma_y,
+        )
+
+
+class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
+    """Base of the estimators of p(y|x): subclasses learn, this class asks and answers."""
+
+    n_centers: int | str
+    bandwidth: float | tuple[float, float] | None
+    penalty: float | None
+    cv: Any
+    _density: Density
+    _y_axes: int
+
+    def predict_dist(self, X: Any) -> ConditionalMixture:
+        """Conditional densities p(y|x), one for each row of ``X``.
+
+        Parameters
+        ----------
+        X : array-like (m, dx)
+
+        Returns
+        -------
+        ConditionalMixture
+            Answers ``pdf``, ``cdf``, ``quantile``, ``mean``, ``sample`` and the like, exactly.
+        """
+        check_is_fitted(self)
+        return self._density.at(check_inputs(self, X))
+
+    def predict(self, X: Any) -> Array:
+        """Conditional mean E[y|x], (m,) or (m, dy) as y was given to ``fit``."""
+        mean = self.predict_dist(X).mean()
+        return mean if self._y_axes == 1 else mean.reshape(len(mean), -1)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Minus the paper's Error_CDE in the units of y: higher is better, no upper bound.
+
+        See ``condensity.metrics.squared_loss``.
+        """
+        dist = self.predict_dist(X)
+        Y, _ = check_targets(y, n_outputs=dist.n_outputs)
+        return -squared_loss(dist, Y, sample_weight)
+
+    def _prepare(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        rng: np.random.Generator,
+        *,
+        scored: bool,
+    ) -> Prepared:
+        """Pass the gate, standardise, and draw centres and folds.
+
+        ``scored`` says that something will be chosen by held-out loss.
+        """
+        names = column_names(X)
+        X, Y, weight, y_axes = check_sample(self, X, y, sample_weight)
+        n_centers = self._count_centers(len(X))
+        folds = check_folds(self.cv, X, Y)
+        measure, origin = distinct(X, Y, weight)
+        folds = folds if isinstance(folds, int) else folds[origin]
+        check_enough(
+            type(self).__name__,
+            int(np.count_nonzero(weight)),
+            len(measure),
+            n_folds=folds if scored and isinstance(folds, int) else None,
+        )
+        x_scaling = Scaling.of(measure.X, measure.weight)
+        y_scaling = Scaling.of(measure.Y, measure.weight)
+        check_varies(x_scaling.varies, y_scaling.varies, names)
+        plan = Plan.draw(
+            Sample(x_scaling.apply(measure.X), y_scaling.apply(measure.Y), measure.weight),
+            n_centers=min(n_centers, len(measure)),
+            folds=min(folds, len(measure)) if isinstance(folds, int) else folds,
+            rng=rng,
+        )
+        return Prepared(plan, x_scaling, y_scaling, y_axes)
+
+    def _candidates(self, grid: tuple[float, ...] = BANDWIDTHS) -> Candidates:
+        """The grid of the search, or the single point that the parameters fix."""
+        sigmas = check_bandwidth(self.bandwidth)
+        penalty = check_penalty(self.penalty)
+        return Candidates(
+            tuple((s, s) for s in grid) if sigmas is None else (sigmas,),
+            PENALTIES if penalty is None else (penalty,),
+        )
+
+    def _count_centers(self, n: int) -> int:
+        if isinstance(self.n_centers, str) and self.n_centers == "auto":
+            return min(n, AUTO_CENTERS)
+        return check_count(
+            "n_centers", self.n_centers, low=2, high=n, why=", the number of samples, or 'auto'"
+        )
+
+    def _keep(
+        self, X: Any, prepared: Prepared, density: Density, choice: Choice, sce: float
+    ) -> Self:
+        """Set what every fitted estimator shows: last of all, so that no fit is half done."""
+        remember_inputs(self, X)
+        self._density = density
+        self._y_axes = prepared.y_axes
+        self.bandwidth_ = (choice.sigma_z, choice.sigma_y)
+        self.penalty_ = choice.penalty
+        self.n_centers_ = len(prepared.plan.centers)
+        self.sce_ = sce
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_density")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        # The score is a density's: its scale is that of 1 / y, not that of R^2.
+        tags.regressor_tags.poor_score = True
+        return tags
+
+
+def cv_table(choices: list[tuple[int, Choice]]) -> dict[str, Array]:
+    """Cross-validation results in scikit-learn's form; scores are minus losses.
+
+    ``choices`` pairs each number of components tried with the choice made there.
+    """
+    rows = [
+        (dz, *choice.candidates.bandwidths[i], penalty, choice.losses[i, j])
+        for dz, choice in choices
+        for i in range(len(choice.candidates.bandwidths))
+        for j, penalty in enumerate(choice.candidates.penalties)
+    ]
+    dz, sigma_z, sigma_y, penalties, losses = zip(*rows, strict=True)
+    scores = -np.array(losses)
+    mean = scores.mean(axis=1)
+    table = {
+        "param_n_components": np.array(dz),
+        "param_sigma_z": np.array(sigma_z),
+        "param_sigma_y": np.array(sigma_y),
+        "param_penalty": np.array(penalties),
+        "mean_test_score": mean,
+        "std_test_score": scores.std(axis=1),
+        "rank_test_score": np.argsort(np.argsort(-mean, kind="stable")) + 1,
+    }
+    return table | {f"split{k}_test_score": column for k, column in enumerate(scores.T)}

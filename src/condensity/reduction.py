@@ -1,0 +1,136 @@
+"""The published algorithm: choose the model, descend, and again, from many starts.
+
+From each start W: select bandwidths and penalty by cross-validation, take five natural-gradient
+steps on the SCE estimate, and repeat until the subspace rests.  Of all starts the best is kept.
+Paper, Sec. 2.5.  Here, and only here, the densities of ``core`` meet the subspaces of ``manifold``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from condensity.core.kernels import Array, Mask
+from condensity.core.objective import SCE
+from condensity.core.selection import Candidates, Choice, Plan, Score, raw_losses, select, unscored
+from condensity.manifold.descent import Stop, descend
+from condensity.manifold.grassmann import orthonormal, projector_gap, random_point
+
+STEPS_PER_ROUND = 5
+#: What counts as rest: the gradient, the motion of the subspace in a round, the relative gain.
+GRADIENT_TOL, SUBSPACE_TOL, GAIN_TOL = 1e-6, 1e-3, 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Where one start ended."""
+
+    W: Array  # (dz, dx) orthonormal rows
+    alpha: Array  # (b,) coefficients of the fit at W
+    sce: float
+    choice: Choice
+    values: tuple[float, ...]  # SCE before and after every step, round after round
+    n_steps: int
+    stop: Stop
+
+
+@dataclass(frozen=True, eq=False)
+class Procedure:
+    """What a search may choose from and by what it chooses."""
+
+    candidates: Candidates
+    score: Score
+    scored: bool  # False: a single candidate, and no one to ask how good it is
+    max_steps: int
+
+    def choose(self, plan: Plan, W: Array) -> Choice:
+        """Bandwidths and penalty for ``z = W x``."""
+        if not self.scored:
+            return unscored(self.candidates)
+        return select(plan, W, self.candidates, self.score)
+
+    def best_start(self, solutions: Sequence[Solution]) -> Solution:
+        """The paper keeps the smallest SCE; who scores what is shipped keeps the best of that."""
+        if self.score is raw_losses or not self.scored:
+            return min(solutions, key=lambda s: s.sce)
+        return min(solutions, key=lambda s: s.choice.loss)
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """One more start is done."""
+
+    done: int
+    total: int
+    n_components: int
+    sce: float
+
+
+def sce_problem(plan: Plan, choice: Choice) -> SCE:
+    """The SCE estimate as a function of W, with the chosen bandwidths and penalty."""
+    return SCE.build(
+        plan.sample,
+        plan.basis,
+        sigma_z=choice.sigma_z,
+        sigma_y=choice.sigma_y,
+        penalty=choice.penalty,
+    )
+
+
+def learn(plan: Plan, procedure: Procedure, W: Array) -> Solution:
+    """Rounds of select and descend from one start ``W`` (dz, dx).
+
+    In the second half of the steps the model stays as it is: a search that went to and fro between
+    two models comes to rest in one.
+    """
+    values: list[float] = []
+    step, stop, n_steps = None, Stop.STEP_LIMIT, 0
+    choice = procedure.choose(plan, W)
+    while True:
+        steps = min(STEPS_PER_ROUND, procedure.max_steps - n_steps)
+        problem = sce_problem(plan, choice)
+        descent = descend(problem, W, max_steps=steps, tol=GRADIENT_TOL, step=step)
+        end = descent.point
+        values += descent.values
+        n_steps += steps
+        gained = descent.values[0] - end.value
+        if gained <= GAIN_TOL * abs(end.value) or projector_gap(W, end.W) < SUBSPACE_TOL:
+            stop = Stop.CONVERGED
+        if stop is Stop.CONVERGED or n_steps >= procedure.max_steps:
+            return Solution(end.W, end.alpha, end.value, choice, tuple(values), n_steps, stop)
+        W, step = orthonormal(end.W), descent.step
+        if n_steps < procedure.max_steps / 2:
+            choice = procedure.choose(plan, W)
+
+
+def draw_starts(rng: np.random.Generator, dz: int, active: Mask, n_starts: int) -> list[Array]:
+    """Random subspaces of dimension ``dz`` among the inputs that vary (mask ``active`` (dx,)).
+
+    Inputs that never vary get no weight, and descent leaves it so: their gradient is zero.
+    """
+    dx = int(active.sum())
+    # All of the space is a single subspace: one start says everything.
+    count = n_starts if dz < dx else 1
+    starts = np.zeros((count, dz, len(active)))
+    for start in starts:
+        start[:, active] = random_point(rng, dz, dx)
+    return list(starts)
+
+
+def search(
+    plan: Plan,
+    procedure: Procedure,
+    starts: Sequence[Array],
+    *,
+    spread: Callable[..., Iterable[Solution]] = map,
+    report: Callable[[Progress], None] = lambda progress: None,
+) -> list[Solution]:
+    """Learn from every start, in the order given; ``spread`` maps, ``report`` hears of each."""
+    solutions: list[Solution] = []
+    for solution in spread(partial(learn, plan, procedure), starts):
+        solutions.append(solution)
+        report(Progress(len(solutions), len(starts), len(solution.W), solution.sce))
+    return solutions

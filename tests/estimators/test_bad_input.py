@@ -1,0 +1,160 @@
+"""What bad input gets: one sentence with the remedy, and nothing half-fitted."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import ShuffleSplit, TimeSeriesSplit
+from sklearn.utils.validation import check_is_fitted
+
+from condensity import LSCDE, LSCE
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.standard_normal((40, 3)), RNG.standard_normal(40)
+BOTH = pytest.mark.parametrize("estimator", [LSCDE(), LSCE(n_components=1, n_starts=1)])
+
+
+def with_value(array, value):
+    spoilt = array.copy()
+    spoilt.flat[4] = value
+    return spoilt
+
+
+def refuses(estimator, match, *args, **kwargs):
+    with pytest.raises(ValueError, match=match):
+        estimator.fit(*args, **kwargs)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(estimator)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("x", "y", "match"),
+    [
+        (
+            with_value(X, np.nan),
+            Y,
+            "X contains NaN in 1 of 40 rows, first at row 1, column 1: drop",
+        ),
+        (with_value(X, np.inf), Y, "X contains infinity .* drop these rows or fill them in"),
+        (X, with_value(Y, np.nan), "y contains NaN in 1 of 40 rows, first at row 4"),
+        (X, with_value(Y, -np.inf), "y contains infinity"),
+        (X, Y[:-1], "X has 40 rows but y has 39 .* one target for each row"),
+        (X, None, "requires y to be passed.* call fit"),
+        (X, np.full(40, 2.5), "y does not vary in column 0: .* drop that column"),
+        (np.ones((40, 3)), Y, "X does not vary in any column: there is nothing to condition on"),
+        (X.astype(complex), Y, "X is complex; pass real and imaginary parts"),
+        (X, Y + 1j, "y is complex; pass real and imaginary parts"),
+        (np.full((40, 1), "red"), Y, "X holds text .*OneHotEncoder"),
+        (X, np.full(40, "red"), "y holds text .*OneHotEncoder"),
+        (X[:1], Y[:1], "at least 2 distinct samples .* n_samples=1: pass more data"),
+        (X[:4], Y[:4], "n_samples=4 .* into cv=5 folds: pass cv=4 or less"),
+        (np.repeat(X[:1], 40, 0), np.repeat(Y[:1], 40), "at least 2 distinct samples"),
+    ],
+)
+def test_data(estimator, x, y, match):
+    refuses(estimator, match, x, y)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("weight", "match"),
+    [
+        (with_value(np.ones(40), -0.5), "must be >= 0, got -0.5 at row 4: .* weight 0"),
+        (np.zeros(40), "zero for every sample: at least two"),
+        (np.ones(39), r"shape \(40,\), one weight a sample, got \(39,\)"),
+        (with_value(np.ones(40), np.nan), "sample_weight contains NaN"),
+        (np.arange(40) == 3, "at least 2 distinct samples with positive weight, got n_samples=1"),
+    ],
+)
+def test_weights(estimator, weight, match):
+    refuses(estimator, match, X, Y, sample_weight=weight)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("parameters", "match"),
+    [
+        ({"bandwidth": -1.0}, "bandwidth must be None .selected., a positive number .* got -1.0"),
+        ({"bandwidth": (0.5, 0.0)}, r"got \(0.5, 0.0\)"),
+        ({"bandwidth": (0.5, 0.1, 0.2)}, "a pair of them"),
+        ({"bandwidth": "wide"}, "got 'wide'"),
+        ({"bandwidth": np.inf}, "got inf"),
+        ({"penalty": -0.1}, "penalty must be None .selected. or a number >= 0, got -0.1"),
+        ({"penalty": "big"}, "got 'big'"),
+        ({"cv": 1}, r"cv must be an integer >= 2 \(folds\), got 1"),
+        ({"cv": 2.5}, "cv must be a number of folds, a splitter or splits, got 2.5"),
+        ({"cv": "many"}, "got 'many'"),
+        ({"cv": ShuffleSplit(3)}, "exactly one of two or more folds, as KFold and GroupKFold do"),
+        ({"cv": TimeSeriesSplit(3)}, "got 3 folds with row 0 in 0 of them"),
+        ({"cv": [(np.arange(40), np.arange(40))]}, "got 1 folds"),
+        ({"n_centers": 41}, "n_centers must be an integer between 2 and 40, .* got 41"),
+        ({"n_centers": 1}, "got 1"),
+        ({"n_centers": "many"}, "or 'auto', got 'many'"),
+        ({"random_state": -1}, "random_state must be an integer >= 0, None, .* got -1"),
+        ({"random_state": "seed"}, "got 'seed'"),
+    ],
+)
+def test_parameters(estimator, parameters, match):
+    refuses(type(estimator)(**parameters), match, X, Y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "match"),
+    [
+        ({"n_components": 0}, "n_components must be an integer between 1 and 3, .* got 0"),
+        ({"n_components": 4}, "the number of inputs that vary, or 'auto', got 4"),
+        ({"n_components": True}, "got True"),
+        ({"n_components": "all"}, "got 'all'"),
+        ({"n_starts": 0}, "n_starts must be an integer >= 1, got 0"),
+        ({"max_iter": 0}, "max_iter must be an integer >= 1, got 0"),
+        ({"scoring": "r2"}, "scoring must be one of 'squared', 'sce', got 'r2'"),
+    ],
+)
+def test_parameters_of_lsce(parameters, match):
+    refuses(LSCE(**parameters), match, X, Y)
+
+
+@BOTH
+def test_small_samples_are_fine_when_nothing_is_to_be_selected(estimator):
+    fixed = estimator.__class__(**estimator.get_params() | {"bandwidth": 1.0, "penalty": 0.1})
+    assert np.isfinite(fixed.fit(X[:3], Y[:3]).predict(X)).all()
+
+
+@BOTH
+def test_a_column_is_named_when_it_has_a_name(estimator):
+    frame = pd.DataFrame(X, columns=["age", "bmi", "dose"])
+    frame.loc[7, "bmi"] = np.nan
+    refuses(estimator.__class__(), "first at row 7, column 'bmi'", frame, Y)
+    frame["bmi"] = 1.0
+    with pytest.warns(UserWarning, match="column bmi: kept with zero weight; drop it"):
+        estimator.__class__(**estimator.get_params()).fit(frame, Y)
+
+
+@BOTH
+def test_predict_before_fit_and_with_the_wrong_columns(estimator):
+    fresh = estimator.__class__(**estimator.get_params())
+    for method in ("predict", "predict_dist"):
+        with pytest.raises(NotFittedError, match="Call 'fit' with appropriate arguments"):
+            getattr(fresh, method)(X)
+    fresh.fit(X, Y)
+    with pytest.raises(ValueError, match=r"X has 2 features, but .* is expecting 3 features"):
+        fresh.predict(X[:, :2])
+    with pytest.raises(ValueError, match="y has 2 columns but 1 were fitted"):
+        fresh.score(X, np.column_stack([Y, Y]))
+    with pytest.raises(ValueError, match="X contains NaN"):
+        fresh.predict(with_value(X, np.nan))
+
+
+def test_transform_before_fit():
+    with pytest.raises(NotFittedError):
+        LSCE().transform(X)
+
+
+@BOTH
+def test_a_failed_refit_leaves_the_old_fit_in_place(estimator):
+    model = estimator.__class__(**estimator.get_params() | {"random_state": 0}).fit(X, Y)
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="y contains NaN"):
+        model.fit(X[:, :3] + 1, with_value(Y, np.nan))
+    np.testing.assert_array_equal(model.predict(X), before)

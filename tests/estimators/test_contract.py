@@ -1,0 +1,227 @@
+"""What every estimator promises: scikit-learn's contract, and the laws of densities."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from condensity import LSCDE, LSCE
+from condensity.datasets import toy_b
+
+QUICK = {"n_components": 1, "n_starts": 2, "random_state": 0}
+ESTIMATORS = {
+    "LSCDE": LSCDE(random_state=0),
+    "LSCE": LSCE(**QUICK),
+    "LSCE two": LSCE(**QUICK | {"n_components": 2, "scoring": "sce"}),
+}
+FIXED = {"bandwidth": (0.6, 0.4), "penalty": 0.02}
+
+
+def each_estimator():
+    return pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=ESTIMATORS)
+
+
+def data(n=80, dy=1, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 3))
+    signal = np.column_stack([np.sin(X[:, 0]), np.cos(X[:, 1])])
+    return X, signal[:, :dy] + 0.2 * rng.standard_normal((n, dy))
+
+
+@parametrize_with_checks(
+    [
+        LSCDE(),
+        LSCE(n_components=1, n_starts=2, max_iter=200),
+        LSCE(n_components=1, n_starts=2, scoring="sce", max_iter=200),
+        LSCE(n_starts=1, bandwidth=1.0, penalty=0.1, max_iter=200),
+    ]
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@each_estimator()
+def test_same_seed_same_answer_for_any_number_of_workers(estimator):
+    X, Y = data()
+    one = clone(estimator).set_params(n_jobs=1).fit(X, Y)
+    two = clone(estimator).set_params(n_jobs=2).fit(X, Y)
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))
+    assert one.sce_ == two.sce_
+
+
+@each_estimator()
+def test_the_order_of_samples_is_irrelevant(estimator):
+    X, Y = data()
+    rows = np.random.default_rng(1).permutation(len(X))
+    a, b = clone(estimator).fit(X, Y), clone(estimator).fit(X[rows], Y[rows])
+    np.testing.assert_array_equal(a.predict(X), b.predict(X))
+
+
+@each_estimator()
+def test_integer_weights_are_repetitions_with_everything_fixed(estimator):
+    X, Y = data(40)
+    weight = np.arange(40) % 4
+    rows = np.repeat(np.arange(40), weight)
+    fixed = clone(estimator).set_params(**FIXED, n_centers="auto")
+    weighted, repeated = clone(fixed).fit(X, Y, weight), clone(fixed).fit(X[rows], Y[rows])
+    assert weighted.n_centers_ == np.count_nonzero(weight)  # every sample is a centre
+    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-10)
+    assert weighted.sce_ == pytest.approx(repeated.sce_, rel=1e-10)
+
+
+@each_estimator()
+def test_integer_weights_are_repetitions_even_when_everything_is_selected(estimator):
+    X, Y = data(60)
+    weight = np.arange(60) % 4
+    rows = np.repeat(np.arange(60), weight)
+    weighted, repeated = clone(estimator).fit(X, Y, weight), clone(estimator).fit(X[rows], Y[rows])
+    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-10)
+
+
+@each_estimator()
+def test_weights_move_the_answer_and_only_their_ratios_count(estimator):
+    X, Y = data()
+    weight = np.exp(Y[:, 0])
+    plain = clone(estimator).fit(X, Y).predict(X)
+    heavy = clone(estimator).fit(X, Y, weight).predict(X)
+    assert heavy.mean() > plain.mean() + 0.01
+    fourfold = clone(estimator).fit(X, Y, 4 * weight).predict(X)
+    np.testing.assert_array_equal(fourfold, heavy)
+
+
+@each_estimator()
+@pytest.mark.parametrize("dy", [1, 2])
+def test_changing_the_units_changes_the_density_by_its_jacobian(estimator, dy):
+    X, Y = data(dy=dy)
+    plain = clone(estimator).fit(X, Y)
+    other = clone(estimator).fit(X * 8 - 1, Y * 4 + 3)  # powers of two: no rounding differs
+    ratio = plain.predict_dist(X).pdf(Y) / other.predict_dist(X * 8 - 1).pdf(Y * 4 + 3)
+    np.testing.assert_allclose(ratio, 4.0**dy, rtol=1e-8)
+
+
+@each_estimator()
+def test_far_from_the_data_densities_are_finite_and_normalised(estimator):
+    X, Y = data()
+    model = clone(estimator).fit(X, Y)
+    far = model.predict_dist(np.array([[1e6, -1e6, 1e6], [1e3, 0, 0], [-1e6, 0, 1e6]]))
+    grid = np.linspace(-6, 6, 4001)
+    mass = far.pdf_on(grid).sum(axis=1) * (grid[1] - grid[0])
+    np.testing.assert_allclose(mass, 1, rtol=1e-9)
+    assert np.isfinite(far.log_pdf(np.zeros(3))).all()
+    assert np.isfinite(far.mean()).all()
+
+
+@each_estimator()
+def test_the_caller_s_arrays_are_not_changed(estimator):
+    X, Y = data()
+    weight = np.ones(len(X))
+    kept = [a.copy() for a in (X, Y, weight)]
+    model = clone(estimator).fit(X, Y, weight)
+    model.predict_dist(X).pdf(Y)
+    model.score(X, Y, weight)
+    for array, before in zip((X, Y, weight), kept, strict=True):
+        np.testing.assert_array_equal(array, before)
+
+
+@each_estimator()
+def test_predict_keeps_the_shape_of_the_target(estimator):
+    X, Y = data()
+    assert clone(estimator).fit(X, Y[:, 0]).predict(X).shape == (80,)
+    assert clone(estimator).fit(X, Y).predict(X).shape == (80, 1)
+    X, Y = data(dy=2)
+    model = clone(estimator).fit(X, Y)
+    np.testing.assert_array_equal(model.predict(X), model.predict_dist(X).mean())
+
+
+@each_estimator()
+def test_score_is_minus_the_squared_loss_in_the_units_of_y(estimator):
+    X, Y = data()
+    model = clone(estimator).fit(X, 10 * Y)
+    dist = model.predict_dist(X)
+    by_hand = np.mean(0.5 * dist.squared_norm() - dist.pdf(10 * Y))
+    assert model.score(X, 10 * Y) == pytest.approx(-by_hand)
+    weight = np.arange(80) % 2
+    assert model.score(X, 10 * Y, weight) == pytest.approx(model.score(X[1::2], 10 * Y[1::2]))
+
+
+@each_estimator()
+def test_pickling_keeps_the_model(estimator):
+    X, Y = data()
+    model = clone(estimator).fit(X, Y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+@each_estimator()
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_are_understood_and_names_kept(estimator, frame):
+    X, Y = data()
+    names = ["age", "bmi", "dose"]
+    table = frame(dict(zip(names, X.T, strict=True)))
+    target = frame({"out": Y[:, 0]})["out"]
+    model = clone(estimator).fit(table, target)
+    assert model.feature_names_in_.tolist() == names
+    np.testing.assert_array_equal(model.predict(table), clone(estimator).fit(X, Y[:, 0]).predict(X))
+
+
+@each_estimator()
+def test_works_in_pipelines_grid_search_and_cross_validation(estimator):
+    X, y = toy_b().sample(80, random_state=0)
+    X = X[:, 1:3]
+    pipeline = make_pipeline(StandardScaler(), clone(estimator))
+    assert np.isfinite(cross_val_score(pipeline, X, y, cv=3)).all()
+    grid = {"bandwidth": [0.3, 30.0], "penalty": [0.01]}
+    search = GridSearchCV(clone(estimator), grid, cv=3).fit(X, y)
+    assert search.best_params_["bandwidth"] == 0.3
+    assert search.best_estimator_.predict_dist(X[:2]).pdf(y[:2]).shape == (2,)
+
+
+@each_estimator()
+def test_fixed_settings_are_used_as_they_are(estimator):
+    X, Y = data()
+    model = clone(estimator).set_params(bandwidth=(0.7, 0.3), penalty=0.5).fit(X, Y)
+    assert model.bandwidth_ == (0.7, 0.3)
+    assert model.penalty_ == 0.5
+    assert clone(estimator).set_params(bandwidth=0.9).fit(X, Y).bandwidth_ == (0.9, 0.9)
+
+
+@each_estimator()
+def test_cv_results_hold_every_candidate_and_the_winner_on_top(estimator):
+    X, Y = data()
+    model = clone(estimator).fit(X, Y)
+    table = pd.DataFrame(model.cv_results_)
+    assert len(table) == 81
+    best = table.loc[table.rank_test_score.idxmin()]
+    assert (best.param_sigma_z, best.param_sigma_y) == model.bandwidth_
+    assert best.param_penalty == model.penalty_
+    splits = table[[f"split{k}_test_score" for k in range(5)]]
+    np.testing.assert_allclose(splits.mean(axis=1), table.mean_test_score)
+
+
+@each_estimator()
+def test_folds_may_be_given(estimator):
+    X, Y = data()
+    splits = list(KFold(4, shuffle=True, random_state=0).split(X))
+    a = clone(estimator).set_params(cv=splits).fit(X, Y)
+    b = clone(estimator).set_params(cv=KFold(4, shuffle=True, random_state=0)).fit(X, Y)
+    np.testing.assert_array_equal(a.predict(X), b.predict(X))
+    assert "split3_test_score" in a.cv_results_
+    assert "split4_test_score" not in a.cv_results_
+
+
+@pytest.mark.parametrize("make", [np.random.RandomState, np.random.default_rng])
+def test_random_state_may_be_a_generator_of_either_kind(make):
+    X, Y = data()
+    a, b, other = (
+        LSCE(n_components=1, n_starts=1, random_state=make(s)).fit(X, Y) for s in (3, 3, 4)
+    )
+    assert a.sce_ == b.sce_
+    assert a.sce_ != other.sce_

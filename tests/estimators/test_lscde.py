@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+import oracles
+from condensity import LSCDE
+from condensity.datasets import illustrative
+from condensity.metrics import squared_loss
+
+
+def test_the_density_is_the_paper_s_estimate_term_by_term():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((25, 2)) * [2.0, 0.1] + [5.0, -3.0]
+    Y = np.column_stack([X[:, 0] ** 2, X[:, 1]]) + 0.1 * rng.standard_normal((25, 2))
+    sigma_z, sigma_y, penalty = 0.7, 0.4, 0.01
+    model = LSCDE(n_centers=25, bandwidth=(sigma_z, sigma_y), penalty=penalty).fit(X, Y)
+
+    x_mean, x_sd, y_mean, y_sd = X.mean(0), X.std(0), Y.mean(0), Y.std(0)
+    Z, V = (X - x_mean) / x_sd, (Y - y_mean) / y_sd
+    G, h = oracles.G_and_h(np.eye(2), Z, V, Z, V, sigma_z, sigma_y)
+    alpha = np.linalg.solve(G + penalty * np.eye(25), h)
+    assert (alpha < 0).any()  # or clipping would not be seen
+    assert model.sce_ == pytest.approx(alpha @ G @ alpha / 2 - h @ alpha, rel=1e-10)
+    x_new, y_new = X[:6] + 0.3 * x_sd, Y[:6] - 0.2 * y_sd
+    by_hand = [
+        oracles.conditional_density(
+            (y - y_mean) / y_sd, (x - x_mean) / x_sd, Z, V, alpha, sigma_z, sigma_y
+        )
+        / np.prod(y_sd)
+        for x, y in zip(x_new, y_new, strict=True)
+    ]
+    np.testing.assert_allclose(model.predict_dist(x_new).pdf(y_new), by_hand, rtol=1e-8)
+
+
+def test_it_sees_two_modes_where_there_are_two():
+    problem = illustrative("bimodal")
+    X, y = problem.sample(1000, random_state=0)
+    model = LSCDE(random_state=0).fit(X[:, :1], y)
+    (modes,) = model.predict_dist([[-0.6]]).modes()
+    truth = problem.conditional([[-0.6, 0, 0, 0, 0]]).modes()[0]
+    assert len(truth) == 2
+    for mode in truth:
+        assert np.abs(modes - mode).min() < 0.2
+    low, high = np.sort(truth)
+    between = model.predict_dist([[-0.6]]).pdf_on(np.linspace(low, high, 101))
+    assert between.min() < 0.75 * between[0, [0, -1]].min()
+
+
+def test_more_samples_bring_it_closer_to_the_truth():
+    problem = illustrative("skewed")
+    X_test, y_test = problem.sample(2000, random_state=1)
+    floor = squared_loss(problem.conditional(X_test), y_test)
+    excess = []
+    for n in (50, 800):
+        X, y = problem.sample(n, random_state=2)
+        model = LSCDE(random_state=0).fit(X[:, :1], y)
+        excess.append(-model.score(X_test[:, :1], y_test) - floor)
+    assert 0 < excess[1] < 0.4 * excess[0]
+
+
+def test_centres_are_all_samples_up_to_200_and_no_more_than_asked():
+    X, y = illustrative().sample(250, random_state=0)
+    fixed = {"bandwidth": 0.5, "penalty": 0.1, "random_state": 0}
+    assert LSCDE(**fixed).fit(X[:150], y[:150]).n_centers_ == 150
+    assert LSCDE(**fixed).fit(X, y).n_centers_ == 200
+    assert LSCDE(**fixed, n_centers=30).fit(X, y).n_centers_ == 30

@@ -1,0 +1,126 @@
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import kstest
+
+from condensity import metrics
+from condensity.core.mixture import Block, ConditionalMixture
+from condensity.datasets import illustrative, toy_a, toy_b
+
+
+@pytest.fixture(scope="module")
+def bimodal():
+    problem = illustrative("bimodal")
+    X, y = problem.sample(400, random_state=0)
+    return problem.conditional(X), y
+
+
+def two_outputs(m=300, seed=0):
+    """Correlated pairs around a row's own mean, and draws from them."""
+    rng = np.random.default_rng(seed)
+    factor = np.linalg.cholesky(np.array([[1.0, 0.6], [0.6, 2.0]]))
+    shift = rng.standard_normal((m, 2))
+    dist = ConditionalMixture([Block(np.zeros((m, 1)), np.zeros((1, 2)), factor, shift=shift)])
+    return dist, shift + rng.standard_normal((m, 2)) @ factor.T
+
+
+def test_squared_loss_is_the_paper_s_formula_by_quadrature(bimodal):
+    dist, y = bimodal
+    few = range(5)
+    by_hand = [
+        0.5 * quad(lambda t, i=i: dist[i].pdf(t)[0] ** 2, -5, 5, limit=200)[0]
+        - dist[i].pdf(y[i])[0]
+        for i in few
+    ]
+    assert metrics.squared_loss(dist[:5], y[:5]) == pytest.approx(np.mean(by_hand), rel=1e-8)
+
+
+def test_squared_loss_of_the_truth_beats_any_other_density(bimodal):
+    dist, y = bimodal
+    X, _ = illustrative("bimodal").sample(400, random_state=0)
+    wrong = illustrative("gaussian").conditional(X)
+    assert metrics.squared_loss(dist, y) < metrics.squared_loss(wrong, y)
+
+
+def test_weights_are_repetitions(bimodal):
+    dist, y = bimodal
+    weight = np.arange(400) % 3
+    rows = np.repeat(np.arange(400), weight)
+    for loss in (metrics.squared_loss, metrics.log_loss, metrics.crps):
+        assert loss(dist, y, weight) == pytest.approx(loss(dist[rows], y[rows]))
+
+
+def test_log_loss_and_crps_are_means_over_rows(bimodal):
+    dist, y = bimodal
+    assert metrics.log_loss(dist, y) == pytest.approx(-np.mean(np.log(dist.pdf(y))))
+    assert metrics.crps(dist, y) == pytest.approx(np.mean(dist.crps(y)))
+
+
+def test_pit_of_the_truth_is_uniform(bimodal):
+    dist, y = bimodal
+    assert kstest(metrics.pit(dist, y), "uniform").pvalue > 0.01
+    assert kstest(metrics.pit(dist, y + 0.3), "uniform").pvalue < 1e-6
+
+
+def test_pit_of_several_outputs_is_that_of_each_marginal():
+    dist, Y = two_outputs()
+    values = metrics.pit(dist, Y)
+    assert values.shape == (300, 2)
+    np.testing.assert_allclose(values[:, 1], dist.marginal(1).cdf(Y[:, 1]))
+    assert kstest(values[:, 0], "uniform").pvalue > 0.01
+
+
+def test_hpd_coverage_of_the_truth_is_uniform_and_matches_the_regions(bimodal):
+    dist, y = bimodal
+    values = metrics.hpd_coverage(dist, y)
+    assert kstest(values, "uniform").pvalue > 0.01
+    inside = [
+        any(low <= t <= high for low, high in region)
+        for region, t in zip(dist.hdr(0.7), y, strict=True)
+    ]
+    np.testing.assert_array_equal(values <= 0.7, inside)
+
+
+def test_hpd_coverage_of_two_outputs_is_the_chi_square_of_the_ellipse():
+    from scipy.stats import chi2
+
+    dist, Y = two_outputs()
+    residual = Y - dist.mean()
+    squared = np.einsum("ij,ijk,ik->i", residual, np.linalg.inv(dist.cov()), residual)
+    ours = metrics.hpd_coverage(dist, Y, random_state=0)
+    np.testing.assert_allclose(ours, chi2(2).cdf(squared), atol=0.1)
+    np.testing.assert_allclose(np.mean(ours - chi2(2).cdf(squared)), 0, atol=0.01)
+
+
+def test_subspace_error_is_the_distance_of_the_projectors_whatever_the_basis():
+    A, B = [[1.0, 0, 0], [1.0, 2.0, 0]], [[0, 1.0, 1.0]]
+    P_A, P_B = np.diag([1.0, 1, 0]), np.array([[0, 0, 0], [0, 0.5, 0.5], [0, 0.5, 0.5]])
+    assert metrics.subspace_error(A, B) == pytest.approx(np.linalg.norm(P_A - P_B))
+
+
+def test_subspace_error_accepts_a_single_direction_and_refuses_repeated_ones():
+    assert metrics.subspace_error([0.0, 3.0], [[0.0, -1.0]]) == pytest.approx(0)
+    with pytest.raises(ValueError, match="drop the directions that repeat"):
+        metrics.subspace_error([[1.0, 2.0], [2.0, 4.0]], [[1.0, 0.0]])
+
+
+@pytest.mark.parametrize("make", [toy_a, toy_b])
+def test_losses_are_lowest_at_the_truth_among_rescalings(make):
+    problem = make()
+    X, y = problem.sample(3000, random_state=1)
+    truth = problem.conditional(X)
+    block = truth.blocks[0]
+    for factor in (0.7, 1.4):
+        other = ConditionalMixture(
+            [
+                Block(
+                    block.log_weights,
+                    block.centers,
+                    block.factor * factor,
+                    block.shift,
+                    block.scale,
+                )
+            ]
+        )
+        for loss in (metrics.squared_loss, metrics.log_loss, metrics.crps):
+            assert loss(truth, y) < loss(other, y)
