@@ -1,0 +1,114 @@
+"""``make demo``: fit two problems, say what was found, draw p(y|z).
+
+The diabetes table that comes with scikit-learn (ten inputs, 442 patients) and the paper's toy
+problem (b), whose truth is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_diabetes
+from sklearn.model_selection import train_test_split
+
+from condensity._extras import require
+from condensity.datasets import toy_b
+from condensity.estimators import LSCDE, LSCE
+from condensity.metrics import subspace_error
+from condensity.plots import plot_density
+from condensity.reduction import Progress
+
+PICTURE = Path("condensity-demo.png")
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Training and test data with the names of inputs and output."""
+
+    title: str
+    names: list[str]
+    target: str
+    data: list[Any]  # X_train, X_test, y_train, y_test
+
+
+def diabetes() -> Problem:
+    """Progression of diabetes one year on, given ten measurements."""
+    table = load_diabetes()
+    split = train_test_split(table.data, table.target, test_size=0.3, random_state=0)
+    return Problem("diabetes", list(table.feature_names), "disease progression", split)
+
+
+def toy() -> Problem:
+    """``y = x2 + x2^2 + x2^3 + noise`` with four inputs that do not matter."""
+    train, test = (toy_b().sample(n, random_state=s) for n, s in ((300, 0), (1000, 1)))
+    data = [train[0], test[0], train[1], test[1]]
+    return Problem("toy (b)", [f"x{j}" for j in range(1, 6)], "y", data)
+
+
+def fit(problem: Problem, progress: Any) -> LSCE:
+    """Fit LSCE with the number of components left open, showing how far it is."""
+    task = progress.add_task(f"[bold]{problem.title}[/]: fitting LSCE", total=None)
+
+    def hear(state: Progress) -> None:
+        progress.update(task, completed=state.done, total=state.total)
+
+    X, _, y, _ = problem.data
+    return LSCE(n_starts=4, random_state=0, n_jobs=2, verbose=hear).fit(X, y)
+
+
+def summary(problem: Problem, model: LSCE) -> list[str]:
+    """What was found, in sentences."""
+    X, X_test, y, y_test = problem.data
+    plain = LSCDE(random_state=0).fit(X, y)
+    inside = model.predict_dist(X_test).interval(0.9)
+    covered = np.mean((inside[:, 0] <= y_test) & (y_test <= inside[:, 1]))
+    return [
+        f"{problem.title}: {model.n_components_} of {len(problem.names)} dimensions are enough",
+        *(f"  z{i + 1} = {_direction(w, problem.names)}" for i, w in enumerate(model.components_)),
+        f"  held-out error {-model.score(X_test, y_test):.5f}, "
+        f"without reduction {-plain.score(X_test, y_test):.5f} (lower is better)",
+        f"  90 % intervals hold {covered:.0%} of the test samples",
+    ]
+
+
+def _direction(weights: Any, names: list[str]) -> str:
+    """The five heaviest terms, in order of their weight."""
+    heaviest = np.argsort(-np.abs(weights))[:5]
+    terms = " ".join(f"{weights[j]:+.2f} {names[j]}" for j in heaviest)
+    return terms if len(names) <= 5 else f"{terms} ..."
+
+
+def draw(problems: list[Problem], models: list[LSCE], path: Path) -> None:
+    """One panel of p(y|z) for each problem."""
+    plt = require("matplotlib.pyplot", "plots")
+    figure, axes = plt.subplots(1, len(problems), figsize=(11, 4.5), layout="constrained")
+    for ax, problem, model in zip(axes, problems, models, strict=True):
+        _, X_test, _, y_test = problem.data
+        plot_density(model, X_test, y_test, ax=ax)
+        ax.set(title=f"{problem.title}: p(y|z) and test samples", ylabel=problem.target)
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
+
+
+def main(path: Path = PICTURE) -> None:
+    """Run the demonstration and write its picture to ``path``."""
+    rich_progress = require("rich.progress", "cli")
+    require("matplotlib", "plots").use("Agg")
+    problems = [diabetes(), toy()]
+    with rich_progress.Progress(
+        *rich_progress.Progress.get_default_columns(), rich_progress.TimeElapsedColumn()
+    ) as progress:
+        models = [fit(problem, progress) for problem in problems]
+    for problem, model in zip(problems, models, strict=True):
+        print("\n".join(summary(problem, model)), end="\n\n")
+    error = subspace_error(models[1].components_, toy_b().components)
+    print(f"toy (b): distance of the subspace found from the true one {error:.3f} (at most 1.414)")
+    draw(problems, models, path)
+    print(f"picture: {path.resolve()}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""Pictures of conditional densities, with matplotlib (``pip install 'condensity[plots]'``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from condensity._extras import require
+from condensity.core.kernels import Array
+from condensity.estimators import LSCE
+
+
+def plot_density(model: LSCE, X: Any, y: Any, *, ax: Any = None) -> Any:
+    """Draw p(y|z) as a heat map under the samples, for one output.
+
+    With one component the abscissa is z.  With several it is the direction of z along which the
+    conditional mean changes most, and the heat map is the slice where the others are at their mean.
+
+    Parameters
+    ----------
+    model : fitted LSCE
+    X, y : samples to draw
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    ax
+    """
+    plt = require("matplotlib.pyplot", "plots")
+    ax = plt.subplots(layout="constrained")[1] if ax is None else ax
+    y = np.asarray(y, dtype=float).reshape(-1)
+    along, inputs, positions = _scan(model, X)
+    grid = np.linspace(*_stretch(y), 300)
+    density = model.predict_dist(inputs).pdf_on(grid)
+    mesh = ax.pcolormesh(
+        positions, grid, density.T, cmap="magma_r", shading="auto", rasterized=True
+    )
+    # Peaks would drown all else in a linear scale up to the maximum.
+    mesh.set_clim(0, np.quantile(density.max(axis=1), 0.9))
+    ax.plot(along, y, ".", ms=3, color="#2b6cb0", alpha=0.6)
+    ax.set(
+        xlabel="z" if model.n_components_ == 1 else "z, where the mean changes most",
+        ylabel="y",
+        xlim=(positions[0], positions[-1]),
+        ylim=(grid[0], grid[-1]),
+    )
+    return ax
+
+
+def _scan(model: LSCE, X: Any) -> tuple[Array, Array, Array]:
+    """Where the samples lie along the abscissa, and inputs that walk along it with positions."""
+    Z = np.asarray(model.transform(X), dtype=float)
+    direction = np.ones(1)
+    if Z.shape[1] > 1:
+        direction = np.linalg.lstsq(Z - Z.mean(axis=0), model.predict(X), rcond=None)[0].ravel()
+        direction /= np.linalg.norm(direction)
+    along = Z @ direction
+    positions = np.linspace(*np.quantile(along, [0.005, 0.995]), 200)
+    rest = Z.mean(axis=0) - (Z.mean(axis=0) @ direction) * direction
+    return along, model.inverse_transform(positions[:, None] * direction + rest), positions
+
+
+def _stretch(values: Array) -> tuple[float, float]:
+    low, high = float(values.min()), float(values.max())
+    margin = 0.08 * (high - low)
+    return low - margin, high + margin

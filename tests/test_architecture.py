@@ -1,0 +1,75 @@
+"""The house: imports point one way, files stay small, the public names are as announced."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import condensity
+
+ROOT = Path(condensity.__file__).parent
+LAYERS = {  # what each room may use of the others
+    "_validation": set(),
+    "_parallel": set(),
+    "manifold": set(),
+    "core": {"_validation"},
+    "metrics": {"_validation", "core", "manifold"},
+    "reduction": {"core", "manifold"},
+    "datasets": {"_validation", "core"},
+    "estimators": {"_validation", "_parallel", "core", "manifold", "metrics", "reduction"},
+    "plots": {"_validation", "core", "estimators", "_extras"},
+    "_extras": set(),
+    "demo": {"_extras", "plots", "estimators", "metrics", "datasets", "reduction"},
+}
+FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
+
+
+def imports_of(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module, [alias.name for alias in node.names]
+        elif isinstance(node, ast.Import):
+            yield from ((alias.name, []) for alias in node.names)
+
+
+def rooms_used(path):
+    for module, names in imports_of(path):
+        if module == "condensity":
+            yield from names
+        elif module.startswith("condensity."):
+            yield module.split(".")[1]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_point_one_way(path):
+    room = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    assert set(rooms_used(path)) - {room} <= LAYERS[room]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_core_and_manifold_need_only_numpy_and_scipy(path):
+    if path.relative_to(ROOT).parts[0] not in {"core", "manifold"}:
+        pytest.skip("not a room of pure mathematics")
+    outside = {module.split(".")[0] for module, _ in imports_of(path)} - set(
+        sys.stdlib_module_names
+    )
+    assert outside <= {"numpy", "scipy", "condensity"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_files_fit_in_one_head(path):
+    assert len(path.read_text().splitlines()) <= 300
+
+
+def test_every_public_name_exists_and_is_documented():
+    for name in condensity.__all__:
+        assert getattr(condensity, name).__doc__
+
+
+def test_importing_the_library_imports_no_extra():
+    extras = "matplotlib", "rich", "polars"  # pandas comes with scikit-learn where it is installed
+    code = f"import sys, condensity; print([m for m in {extras} if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
