@@ -6,7 +6,7 @@ problem (b), whose truth is known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,11 @@ class Problem:
     target: str
     data: list[Any]  # X_train, X_test, y_train, y_test
 
+    def shortened(self, n_train: int | None) -> Problem:
+        """The problem with its first ``n_train`` training samples."""
+        X, X_test, y, y_test = self.data
+        return replace(self, data=[X[:n_train], X_test, y[:n_train], y_test])
+
 
 def diabetes() -> Problem:
     """Progression of diabetes one year on, given ten measurements."""
@@ -48,7 +53,7 @@ def toy() -> Problem:
     return Problem("toy (b)", [f"x{j}" for j in range(1, 6)], "y", data)
 
 
-def fit(problem: Problem, progress: Any) -> LSCE:
+def fit(problem: Problem, progress: Any, n_starts: int) -> LSCE:
     """Fit LSCE with the number of components left open, showing how far it is."""
     task = progress.add_task(f"[bold]{problem.title}[/]: fitting LSCE", total=None)
 
@@ -56,7 +61,7 @@ def fit(problem: Problem, progress: Any) -> LSCE:
         progress.update(task, completed=state.done, total=state.total)
 
     X, _, y, _ = problem.data
-    return LSCE(n_starts=4, random_state=0, n_jobs=2, verbose=hear).fit(X, y)
+    return LSCE(n_starts=n_starts, random_state=0, n_jobs=2, verbose=hear).fit(X, y)
 
 
 def summary(problem: Problem, model: LSCE) -> list[str]:
@@ -93,15 +98,15 @@ def draw(problems: list[Problem], models: list[LSCE], path: Path) -> None:
     plt.close(figure)
 
 
-def main(path: Path = PICTURE) -> None:
-    """Run the demonstration and write its picture to ``path``."""
+def main(path: Path = PICTURE, *, n_train: int | None = None, n_starts: int = 4) -> None:
+    """Run the demonstration and write its picture to ``path``; smaller ``n_train`` is quicker."""
     rich_progress = require("rich.progress", "cli")
     require("matplotlib", "plots").use("Agg")
-    problems = [diabetes(), toy()]
+    problems = [problem.shortened(n_train) for problem in (diabetes(), toy())]
     with rich_progress.Progress(
         *rich_progress.Progress.get_default_columns(), rich_progress.TimeElapsedColumn()
     ) as progress:
-        models = [fit(problem, progress) for problem in problems]
+        models = [fit(problem, progress, n_starts) for problem in problems]
     for problem, model in zip(problems, models, strict=True):
         print("\n".join(summary(problem, model)), end="\n\n")
     error = subspace_error(models[1].components_, toy_b().components)

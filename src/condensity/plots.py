@@ -33,12 +33,10 @@ def plot_density(model: LSCE, X: Any, y: Any, *, ax: Any = None) -> Any:
     along, inputs, positions = _scan(model, X)
     grid = np.linspace(*_stretch(y), 300)
     density = model.predict_dist(inputs).pdf_on(grid)
-    mesh = ax.pcolormesh(
-        positions, grid, density.T, cmap="magma_r", shading="auto", rasterized=True
-    )
-    # Peaks would drown all else in a linear scale up to the maximum.
-    mesh.set_clim(0, np.quantile(density.max(axis=1), 0.9))
-    ax.plot(along, y, ".", ms=3, color="#2b6cb0", alpha=0.6)
+    # A few sharp peaks must not make all the rest look empty.
+    top = np.quantile(density.max(axis=1), 0.9)
+    ax.pcolormesh(positions, grid, density.T, vmin=0, vmax=top, cmap="BuPu", rasterized=True)
+    ax.plot(along, y, ".", ms=3, color="#222222", alpha=0.45)
     ax.set(
         xlabel="z" if model.n_components_ == 1 else "z, where the mean changes most",
         ylabel="y",
@@ -56,12 +54,14 @@ def _scan(model: LSCE, X: Any) -> tuple[Array, Array, Array]:
         direction = np.linalg.lstsq(Z - Z.mean(axis=0), model.predict(X), rcond=None)[0].ravel()
         direction /= np.linalg.norm(direction)
     along = Z @ direction
-    positions = np.linspace(*np.quantile(along, [0.005, 0.995]), 200)
+    low, high = np.quantile(along, [0.005, 0.995])
+    positions = np.linspace(low, high, 200)
     rest = Z.mean(axis=0) - (Z.mean(axis=0) @ direction) * direction
     return along, model.inverse_transform(positions[:, None] * direction + rest), positions
 
 
 def _stretch(values: Array) -> tuple[float, float]:
-    low, high = float(values.min()), float(values.max())
-    margin = 0.08 * (high - low)
-    return low - margin, high + margin
+    """The range of almost all values: a single outlier must not squeeze the picture."""
+    low, high = np.quantile(values, [0.005, 0.995])
+    margin = 0.08 * float(high - low)
+    return float(low) - margin, float(high) + margin

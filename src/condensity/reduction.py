@@ -120,6 +120,13 @@ def draw_starts(rng: np.random.Generator, dz: int, active: Mask, n_starts: int) 
     return list(starts)
 
 
+def orient(plan: Plan, W: Array) -> Array:
+    """Turn each direction so that z grows with the first output: a sign is no property of W."""
+    s = plan.sample
+    covariance = (s.weight * s.Y[:, 0]) @ (s.X @ W.T)
+    return np.where(covariance < 0, -1.0, 1.0)[:, None] * W
+
+
 def search(
     plan: Plan,
     procedure: Procedure,

@@ -140,3 +140,12 @@ def test_a_callable_hears_of_every_start_instead(capsys):
     LSCE(n_components=1, n_starts=3, random_state=0, verbose=heard.append).fit(X, y)
     assert [(p.done, p.total) for p in heard] == [(1, 3), (2, 3), (3, 3)]
     assert capsys.readouterr().out == ""
+
+
+def test_inverse_transform_gives_inputs_that_map_back():
+    X, y = toy_b().sample(60, random_state=9)
+    model = LSCE(2, n_starts=1, bandwidth=0.5, penalty=0.1, random_state=0).fit(X, y)
+    Z = model.transform(X)
+    np.testing.assert_allclose(model.transform(model.inverse_transform(Z)), Z, atol=1e-12)
+    with pytest.raises(ValueError, match="Z has 3 columns but n_components_ is 2: pass as many"):
+        model.inverse_transform(np.zeros((1, 3)))

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.spatial.distance import cdist
 
-from condensity.core.kernels import Array, row_blocks
-from condensity.core.univariate import ROOT_2PI, Index, tiles
+from condensity.core.kernels import Array, Indices, row_blocks
+from condensity.core.univariate import ROOT_2PI, tiles
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,13 +93,13 @@ class Block:
     def _log_volume(self) -> float:
         return float(np.log(ROOT_2PI * np.diagonal(self.factor)).sum())
 
-    def marginal(self, columns: Index) -> Block:
+    def marginal(self, columns: Indices) -> Block:
         """Block of the outputs ``columns``: a Gaussian's marginal drops rows and columns."""
         shift = None if self.shift is None else self.shift[:, columns]
         factor: Any = np.linalg.cholesky(self.covariance[np.ix_(columns, columns)])
         return replace(self, centers=self.centers[:, columns], factor=factor, shift=shift)
 
-    def place(self, row: Index, k: Index, noise: Array) -> Array:
+    def place(self, row: Indices, k: Indices, noise: Array) -> Array:
         """``shift_i + scale_i (c_k + L e)`` for n triples of row, component and ``e``: (n, dy)."""
         y = self.scales[row, None] * (self.centers[k] + noise @ self.factor.T)
         return y if self.shift is None else y + self.shift[row]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -97,13 +96,6 @@ def columns_of(columns: int | Sequence[int], total: int) -> NDArray[np.intp]:
     if len(np.unique(out)) < len(out):
         raise ValueError(f"columns name an output twice, got {columns!r}: list each output once")
     return out
-
-
-def generator(random_state: Any) -> np.random.Generator:
-    """Make a generator of None, a seed, a ``RandomState`` (which advances) or a generator."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31 - 1))
-    return np.random.default_rng(random_state)
 
 
 def mixing_weights(weights: ArrayLike | None, count: int) -> Array:

@@ -35,6 +35,15 @@ def gaussian(squared: Array, sigma: float) -> Array:
     return np.exp(out, out=out)
 
 
+def log_sum_exp(T: Array) -> Array:
+    """``log sum_k exp(T_.k)`` over the last axis, -inf where every term is."""
+    top = T.max(axis=-1)
+    top = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        out: Array = np.log(np.exp(T - top[..., None]).sum(axis=-1)) + top
+    return out
+
+
 def row_blocks(rows: int, width: int) -> list[slice]:
     """Slices that cut ``rows`` rows so that a block of ``width`` floats a row fits in ``BLOCK``."""
     size = max(1, BLOCK // max(1, width))

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.optimize import elementwise
 
 from condensity.core.checks import probability
-from condensity.core.kernels import Array, row_blocks
-from condensity.core.univariate import ROOT_2PI, Components, Evaluator, Index, cdf, each, quantile
+from condensity.core.kernels import Array, Indices, row_blocks
+from condensity.core.univariate import ROOT_2PI, Components, Evaluator, cdf, each, quantile
 
 #: A component lighter than this changes no probability and no density that matters.
 NEGLIGIBLE = 1e-20
@@ -96,19 +96,19 @@ class _Cells:
     The outermost two of a row reach to infinity.
     """
 
-    row: Index  # (n,)
+    row: Indices  # (n,)
     left: Array  # (n,)
     right: Array  # (n,)
     log_left: Array  # (n,) log p at the left end
     log_right: Array  # (n,)
-    first: Index  # (r,) position of each row's first cell
+    first: Indices  # (r,) position of each row's first cell
 
 
 def _parts(c: Components) -> list[slice]:
     return row_blocks(len(c), 4 * len(SPOTS) * c.width)
 
 
-def _ragged(row: Index, values: Array, rows: int) -> list[Array]:
+def _ragged(row: Indices, values: Array, rows: int) -> list[Array]:
     cuts = np.cumsum(np.bincount(row, minlength=rows))[:-1]
     return np.split(values, cuts) if rows else []
 
@@ -167,14 +167,14 @@ def _bend(c: Components, y: Array) -> Array:
 def _solve(
     f: Evaluator,
     c: Components,
-    row: Index,
+    row: Indices,
     bracket: tuple[Array, Array],
     value: Array | float = 0.0,
     slack: float = 0.0,
 ) -> Array:
     """Roots of ``f(y) = value``, give or take ``slack``, for mixtures ``row``: (n,)."""
 
-    def excess(y: Array, row: Index, value: Array) -> Array:
+    def excess(y: Array, row: Indices, value: Array) -> Array:
         return each(f, c, row, y) - value
 
     tolerances = {"fatol": slack}
@@ -182,7 +182,7 @@ def _solve(
     return x
 
 
-def _scan(c: Components) -> tuple[Index, Array]:
+def _scan(c: Components) -> tuple[Indices, Array]:
     """Increasing points, row after row, fine enough to tell the critical points apart.
 
     At a mode p'' <= 0, hence |y - mu_k| <= s_k for some k: every mode is within one standard
@@ -200,7 +200,7 @@ def _scan(c: Components) -> tuple[Index, Array]:
     return row, low[row, 0] + step[row, 0] * spots[row, column]
 
 
-def _signed_scan(c: Components) -> tuple[Index, Array, Array, NDArray[np.bool_]]:
+def _signed_scan(c: Components) -> tuple[Indices, Array, Array, NDArray[np.bool_]]:
     """Rows, places, log p and whether p rises, with a point where the score nears zero and turns.
 
     A mode and an antimode within one cell leave the signs at its ends equal; between them the
@@ -220,8 +220,8 @@ def _signed_scan(c: Components) -> tuple[Index, Array, Array, NDArray[np.bool_]]
 
 
 def _turns(
-    c: Components, row: Index, y: Array, rising: NDArray[np.bool_]
-) -> tuple[Index, Array, Array]:
+    c: Components, row: Indices, y: Array, rising: NDArray[np.bool_]
+) -> tuple[Indices, Array, Array]:
     """Zeros of p' between points of the scan: after which point, where, and log p there."""
     turn = np.flatnonzero((row[1:] == row[:-1]) & (rising[1:] != rising[:-1]))
     x = _solve(_score, c, row[turn], (y[turn], y[turn + 1]))
@@ -246,7 +246,7 @@ def _cells(c: Components) -> _Cells:
     )
 
 
-def _crossings(c: Components, cells: _Cells, log_f: Array) -> tuple[Index, Array]:
+def _crossings(c: Components, cells: _Cells, log_f: Array) -> tuple[Indices, Array]:
     """Rows and places where log p meets ``log_f`` (r,), upwards and downwards in turn.
 
     A row whose ``log_f`` is NaN or infinite has none.
@@ -264,7 +264,7 @@ def _crossings(c: Components, cells: _Cells, log_f: Array) -> tuple[Index, Array
     return row, _solve(_log_pdf, c, row, (lower, upper), goal, slack=ROUNDING)
 
 
-def _mass(c: Components, row: Index, x: Array) -> Array:
+def _mass(c: Components, row: Indices, x: Array) -> Array:
     """Probability between upward and downward crossings: (r,)."""
     signed = np.resize([-1.0, 1.0], len(x)) * each(cdf, c, row, x)
     mass: Array = np.bincount(row, weights=signed, minlength=len(c)).astype(float)
@@ -283,7 +283,7 @@ def _threshold(c: Components, cells: _Cells, level: float) -> Array:
     bottom = np.minimum(log_ends, np.minimum.reduceat(within, cells.first))
     top = np.maximum.reduceat(cells.log_left, cells.first)
 
-    def excess(log_f: Array, row: Index) -> Array:
+    def excess(log_f: Array, row: Indices) -> Array:
         goal = np.full(len(c), np.nan)
         goal[row] = log_f
         return _mass(c, *_crossings(c, cells, goal))[row] - level

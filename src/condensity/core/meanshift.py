@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from condensity.core.blocks import Block
-from condensity.core.kernels import Array, row_blocks
-from condensity.core.univariate import Index
+from condensity.core.kernels import Array, Indices, log_sum_exp, row_blocks
 
 #: A climb starts at every centre that carries at least this share of its row.
 RELEVANT = 1e-6
@@ -33,15 +32,6 @@ class _Slope:
     gradient: Array  # (n, dy)
     hessian: Array  # (n, dy, dy)
     precision: Array  # (n, dy, dy) sum_k r_k Q_k
-
-
-def log_sum_exp(T: Array) -> Array:
-    """``log sum_k exp(T_.k)`` over the last axis, -inf where every term is."""
-    top = T.max(axis=-1)
-    top = np.where(np.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore"):
-        out: Array = np.log(np.exp(T - top[..., None]).sum(axis=-1)) + top
-    return out
 
 
 def modes(blocks: tuple[Block, ...]) -> list[Array]:
@@ -62,7 +52,7 @@ def modes(blocks: tuple[Block, ...]) -> list[Array]:
     return [_merge(tops, Q) for tops, Q in pieces][: len(blocks[0])]
 
 
-def _starts(blocks: tuple[Block, ...]) -> tuple[Index, Array]:
+def _starts(blocks: tuple[Block, ...]) -> tuple[Indices, Array]:
     """Rows and places of the relevant centres."""
     best = np.max([block.log_weights.max(axis=1) for block in blocks], axis=0)
     rows, places = [], []
@@ -83,7 +73,7 @@ def _merge(y: Array, precision: Array) -> Array:
     return y[kept]
 
 
-def _climb(blocks: tuple[Block, ...], row: Index, y: Array) -> tuple[Index, Array]:
+def _climb(blocks: tuple[Block, ...], row: Indices, y: Array) -> tuple[Indices, Array]:
     """Rows and places where the climbs from ``y`` (n, dy) end; climbs that meet go on as one."""
     done = []
     for _ in range(MAX_STEPS):
@@ -102,7 +92,7 @@ def _climb(blocks: tuple[Block, ...], row: Index, y: Array) -> tuple[Index, Arra
     return np.concatenate([r for r, _ in done]), np.concatenate([p for _, p in done])
 
 
-def _distinct(blocks: tuple[Block, ...], row: Index, y: Array) -> Index:
+def _distinct(blocks: tuple[Block, ...], row: Indices, y: Array) -> Indices:
     """One point of each row for each cell of a lattice of CLOSE kernel widths: their indices."""
     widths = [block.scales * np.diagonal(block.factor).min() for block in blocks]
     cell = np.rint(y / (CLOSE * np.min(widths, axis=0)[row, None]))
@@ -110,7 +100,9 @@ def _distinct(blocks: tuple[Block, ...], row: Index, y: Array) -> Index:
     return first
 
 
-def _speed_up(blocks: tuple[Block, ...], row: Index, y: Array, slope: _Slope, step: Array) -> None:
+def _speed_up(
+    blocks: tuple[Block, ...], row: Indices, y: Array, slope: _Slope, step: Array
+) -> None:
     """Overwrite mean-shift steps by Newton's, where these are short and do not descend."""
     concave = np.flatnonzero(np.linalg.eigvalsh(slope.hessian)[:, -1] < 0)
     H, g = slope.hessian[concave], slope.gradient[concave]
@@ -122,7 +114,7 @@ def _speed_up(blocks: tuple[Block, ...], row: Index, y: Array, slope: _Slope, st
     step[concave[climbs]] = newton[climbs]
 
 
-def _heights(blocks: tuple[Block, ...], row: Index, y: Array) -> Array:
+def _heights(blocks: tuple[Block, ...], row: Indices, y: Array) -> Array:
     out = np.empty(len(y))
     for part in row_blocks(len(y), 4 * sum(len(block.centers) for block in blocks)):
         out[part] = log_sum_exp(_log_terms([b.take(row[part]) for b in blocks], y[part]))
@@ -133,7 +125,7 @@ def _log_terms(blocks: list[Block], y: Array) -> Array:
     return np.concatenate([b.log_weights + b.log_kernels(y) for b in blocks], axis=1)
 
 
-def _slopes(blocks: tuple[Block, ...], row: Index, y: Array) -> _Slope:
+def _slopes(blocks: tuple[Block, ...], row: Indices, y: Array) -> _Slope:
     width = 4 * y.shape[1] * sum(len(block.centers) for block in blocks)
     parts = [
         _slopes_of_piece([b.take(row[part]) for b in blocks], y[part])

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from condensity._validation import check_rng
 from condensity.core import checks, levelsets, univariate
 from condensity.core.blocks import Block
-from condensity.core.kernels import Array, row_blocks
-from condensity.core.meanshift import log_sum_exp
+from condensity.core.kernels import Array, log_sum_exp, row_blocks
 from condensity.core.meanshift import modes as climb_to_modes
 from condensity.core.pairs import overlap
 from condensity.core.univariate import Components
@@ -227,7 +227,7 @@ class ConditionalMixture:
         Y = checks.rows_of(Y, len(self), self.n_outputs)
         if self.n_outputs == 1:
             return levelsets.hpd_level(self._components("hpd_level"), Y[:, 0])
-        rng, height = checks.generator(random_state), self.log_pdf(Y)
+        rng, height = check_rng(random_state), self.log_pdf(Y)
         out = np.empty(len(self))
         for rows in row_blocks(len(self), n_draws * self._width):
             own = self[rows]
@@ -271,7 +271,7 @@ class ConditionalMixture:
 
         ``random_state`` is None, a seed, a ``numpy.random.Generator`` or a ``RandomState``.
         """
-        rng = checks.generator(random_state)
+        rng = check_rng(random_state)
         cumulative = np.cumsum(np.exp(self.log_weights), axis=1)
         cumulative /= cumulative[:, -1:]
         uniform = rng.random((len(self), n))

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import elementwise
 from scipy.special import ndtr, ndtri
 
-from condensity.core.kernels import Array, row_blocks
+from condensity.core.kernels import Array, Indices, row_blocks
 
 ROOT_2PI = float(np.sqrt(2 * np.pi))
 
@@ -64,11 +63,10 @@ def tiles(rows: int, columns: int, width: int) -> Iterator[tuple[slice, slice]]:
             yield part, piece
 
 
-Index = NDArray[np.intp]
 Evaluator = Callable[[Components, Array], Array]
 
 
-def each(f: Evaluator, c: Components, rows: Index, y: Array) -> Array:
+def each(f: Evaluator, c: Components, rows: Indices, y: Array) -> Array:
     """``f`` of mixture ``rows[j]`` at ``y[j]``, in bounded pieces: (n,) and (n,) to (..., n)."""
     # A handful of (piece, K) temporaries live at once, and small ones stay in the cache.
     parts = row_blocks(max(1, len(y)), PIECES * c.width)

@@ -24,7 +24,7 @@ from condensity.core.selection import (
 )
 from condensity.estimators.base import ConditionalDensityEstimator, Prepared, cv_table
 from condensity.manifold.descent import Stop
-from condensity.reduction import Procedure, Progress, Solution, draw_starts, search
+from condensity.reduction import Procedure, Progress, Solution, draw_starts, orient, search
 
 SCORES = {"squared": shipped_losses, "sce": raw_losses}
 
@@ -81,7 +81,8 @@ class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensity
     Attributes
     ----------
     components_ : (dz, dx)
-        The directions, orthonormal rows, acting on standardised inputs.
+        The directions, orthonormal rows, acting on standardised inputs.  Only their span means
+        something; signs are such that z grows with the first output.
     n_components_ : int
     bandwidth_ : (float, float)
         sigma_z and sigma_y, in standardised units.
@@ -228,9 +229,10 @@ class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensity
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        density = prepared.density(best.W, best.alpha, best.choice)
+        W = orient(prepared.plan, best.W)
+        density = prepared.density(W, best.alpha, best.choice)
         self._keep(X, prepared, density, best.choice, best.sce)
-        self.components_ = best.W
+        self.components_ = W
         self.n_components_ = self._n_features_out = len(best.W)
         self.cv_results_ = cv_table([(len(s.W), s.choice) for s in winners])
         self.n_iter_ = best.n_steps

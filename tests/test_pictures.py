@@ -1,0 +1,89 @@
+"""The demonstration, the plot and the examples: they run, and show what they say."""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from condensity import LSCE
+from condensity._extras import require
+from condensity.demo import main
+from condensity.plots import plot_density
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("plot_*.py"))
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def ring(n=120):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 4)) * [1, 10, 1, 1] + [0, 5, 0, 0]
+    return X, np.hypot(X[:, 0], (X[:, 1] - 5) / 10) + 0.1 * rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("n_components", [1, 2])
+def test_plot_density_shows_the_model_s_own_numbers(n_components):
+    X, y = ring()
+    model = LSCE(n_components, n_starts=1, bandwidth=0.4, penalty=0.01, random_state=0).fit(X, y)
+    ax = plot_density(model, X, y)
+    (mesh,) = ax.collections
+    (points,) = ax.lines
+    np.testing.assert_array_equal(points.get_ydata(), y)
+    heights = np.asarray(mesh.get_array()).reshape(300, 200)  # rows of y, columns of z
+    dy = np.diff(ax.get_ylim())[0] / 299
+    assert np.all(heights.sum(axis=0) * dy < 1.01)
+    assert np.median(heights.sum(axis=0) * dy) > 0.9
+    if n_components == 1:
+        np.testing.assert_allclose(points.get_xdata(), model.transform(X)[:, 0])
+        z, grid = np.linspace(*ax.get_xlim(), 200), np.linspace(*ax.get_ylim(), 300)
+        dist = model.predict_dist(model.inverse_transform(z[:, None]))
+        np.testing.assert_allclose(heights, dist.pdf_on(grid).T)
+
+
+def test_plot_density_uses_the_axes_it_is_given():
+    X, y = ring()
+    model = LSCE(1, n_starts=1, bandwidth=0.4, penalty=0.01, random_state=0).fit(X, y)
+    _, ax = plt.subplots()
+    assert plot_density(model, X, y, ax=ax) is ax
+    assert ax.get_xlabel() == "z"
+
+
+def test_the_demo_says_what_it_found_and_leaves_a_picture(tmp_path, capsys):
+    path = tmp_path / "demo.png"
+    main(path, n_train=60, n_starts=1)
+    said = capsys.readouterr().out
+    assert re.search(r"diabetes: \d+ of 10 dimensions are enough", said)
+    assert re.search(r"z1 = [+-]\d\.\d\d \w+ ", said)
+    assert len(re.findall(r"held-out error -\d\.\d+, without reduction -\d\.\d+", said)) == 2
+    assert str(path) in said
+    pixels = plt.imread(path)
+    assert pixels.shape[1] > 1000
+    assert pixels.std() > 0.05  # something is drawn
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
+def test_examples_run_and_fit_on_a_screen(path):
+    assert len(path.read_text().splitlines()) <= 65
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    figure = module.run(n_samples=80, n_starts=1)
+    figure.canvas.draw()
+    assert np.asarray(figure.canvas.buffer_rgba()).std() > 5
+
+
+def test_a_missing_extra_is_named_with_the_command_that_installs_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'condensity\[plots\]'"):
+        require("matplotlib.pyplot", "plots")

@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+
+from condensity.core.selection import Candidates, raw_losses, select, shipped_losses
+from condensity.manifold.descent import Stop
+from condensity.reduction import Procedure, draw_starts, learn, orient, sce_problem, search
+from problems import random_plan, random_subspace
+
+GRID = Candidates(((0.5, 0.5), (1.0, 1.0)), (0.01, 0.1))
+PLAN = random_plan(n=60, n_centers=30, n_folds=3)
+
+
+def test_learning_from_a_start_ends_lower_than_it_began():
+    procedure = Procedure(Candidates(((0.7, 0.7),), (0.05,)), raw_losses, False, 100)
+    W = random_subspace(0, 1, 4)
+    solution = learn(PLAN, procedure, W)
+    problem = sce_problem(PLAN, solution.choice)
+    assert solution.values[0] == problem.at(W).value
+    assert solution.sce == pytest.approx(problem.at(solution.W).value, rel=1e-12)
+    assert solution.sce < solution.values[0]
+    assert solution.stop is Stop.CONVERGED
+    np.testing.assert_allclose(solution.W @ solution.W.T, np.eye(1), atol=1e-12)
+
+
+def test_the_model_in_use_is_the_one_selected_at_most_five_steps_ago():
+    procedure = Procedure(GRID, raw_losses, True, 5)
+    W = random_subspace(1, 2, 4)
+    solution = learn(PLAN, procedure, W)
+    selected = select(PLAN, W, GRID, raw_losses)
+    assert solution.choice.loss == selected.loss
+    assert solution.n_steps == 5
+    assert len(solution.values) == 6
+
+
+def test_steps_never_exceed_the_limit():
+    solution = learn(PLAN, Procedure(GRID, raw_losses, True, 7), random_subspace(2, 2, 4))
+    assert solution.n_steps <= 7
+    assert solution.stop in {Stop.STEP_LIMIT, Stop.CONVERGED}
+
+
+@pytest.mark.parametrize("score", [raw_losses, shipped_losses])
+def test_the_best_start_is_the_one_the_score_says(score):
+    procedure = Procedure(GRID, score, True, 10)
+    starts = [random_subspace(seed, 1, 4) for seed in range(4)]
+    solutions = search(PLAN, procedure, starts)
+    best = procedure.best_start(solutions)
+    if score is raw_losses:
+        assert best.sce == min(s.sce for s in solutions)
+    else:
+        assert best.choice.loss == min(s.choice.loss for s in solutions)
+
+
+def test_search_reports_every_start_in_order():
+    heard = []
+    starts = [random_subspace(seed, 1, 4) for seed in range(3)]
+    procedure = Procedure(GRID, raw_losses, True, 5)
+    solutions = search(PLAN, procedure, starts, report=heard.append)
+    assert [p.sce for p in heard] == [s.sce for s in solutions]
+    assert [p.done for p in heard] == [1, 2, 3]
+
+
+def test_starts_are_orthonormal_and_blind_to_inputs_that_do_not_vary():
+    active = np.array([True, False, True, True, False])
+    starts = draw_starts(np.random.default_rng(0), 2, active, 5)
+    assert len(starts) == 5
+    for W in starts:
+        np.testing.assert_allclose(W @ W.T, np.eye(2), atol=1e-12)
+        assert (W[:, ~active] == 0).all()
+    assert len(draw_starts(np.random.default_rng(0), 3, active, 5)) == 1
+
+
+def test_orientation_makes_z_grow_with_the_first_output_and_keeps_the_span():
+    W = random_subspace(3, 2, 4)
+    turned = orient(PLAN, W)
+    s = PLAN.sample
+    assert ((s.weight * s.Y[:, 0]) @ s.X @ turned.T >= 0).all()
+    np.testing.assert_allclose(turned.T @ turned, W.T @ W, atol=1e-15)
+    np.testing.assert_array_equal(orient(PLAN, -W), turned)
