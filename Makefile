@@ -22,7 +22,7 @@ demo: .venv/installed-cli,plots
 	$(BIN)/python -m condensity.demo
 
 test: .venv/installed-dev lint
-	$(BIN)/python -m pytest --cov --cov-report=term-missing --cov-fail-under=95
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto --cov --cov-report=term-missing --cov-fail-under=95
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .

@@ -18,7 +18,8 @@ def random_sample(seed=0, n=23, dx=4, dy=1):
 
 def random_plan(seed=0, n=23, dx=4, dy=1, n_centers=9, n_folds=3):
     rng = np.random.default_rng(seed + 1000)
-    return Plan.draw(random_sample(seed, n, dx, dy), n_centers=n_centers, folds=n_folds, rng=rng)
+    sample = random_sample(seed, n, dx, dy)
+    return Plan.draw(sample, np.arange(n), n_centers=n_centers, folds=n_folds, rng=rng)
 
 
 def random_subspace(seed, dz, dx):

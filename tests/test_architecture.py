@@ -11,15 +11,24 @@ import condensity
 
 ROOT = Path(condensity.__file__).parent
 LAYERS = {  # what each room may use of the others
-    "_validation": set(),
+    "_parameters": set(),
+    "_validation": {"_parameters"},
     "_parallel": set(),
     "manifold": set(),
-    "core": {"_validation"},
+    "core": {"_parameters"},
     "metrics": {"_validation", "core", "manifold"},
     "reduction": {"core", "manifold"},
-    "datasets": {"_validation", "core"},
-    "estimators": {"_validation", "_parallel", "core", "manifold", "metrics", "reduction"},
-    "plots": {"_validation", "core", "estimators", "_extras"},
+    "datasets": {"_parameters", "core"},
+    "estimators": {
+        "_parameters",
+        "_validation",
+        "_parallel",
+        "core",
+        "manifold",
+        "metrics",
+        "reduction",
+    },
+    "plots": {"core", "estimators", "_extras"},
     "_extras": set(),
     "demo": {"_extras", "plots", "estimators", "metrics", "datasets", "reduction"},
 }

@@ -124,3 +124,28 @@ def test_losses_are_lowest_at_the_truth_among_rescalings(make):
         )
         for loss in (metrics.squared_loss, metrics.log_loss, metrics.crps):
             assert loss(truth, y) < loss(other, y)
+
+
+def test_subspaces_must_live_in_one_space_and_be_finite():
+    with pytest.raises(ValueError, match="A has 2 columns and B 3: pass subspaces of the same"):
+        metrics.subspace_error([[1.0, 0]], [[1.0, 0, 0]])
+    with pytest.raises(ValueError, match="A must be a finite matrix"):
+        metrics.subspace_error([[np.nan, 0]], [[1.0, 0]])
+
+
+def test_hpd_coverage_by_sampling_is_repeatable():
+    dist, Y = two_outputs(50)
+    first, again, other = (metrics.hpd_coverage(dist, Y, random_state=s) for s in (0, 0, 1))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+def test_pit_of_several_outputs_needs_as_many_columns():
+    dist, Y = two_outputs(5)
+    with pytest.raises(ValueError, match="y has 1 columns but 2 were fitted"):
+        metrics.pit(dist, Y[:, 0])
+
+
+def test_a_single_weight_is_the_weight_of_all(bimodal):
+    dist, y = bimodal
+    assert metrics.crps(dist, y, 2.0) == pytest.approx(metrics.crps(dist, y))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 
 from condensity import LSCE
@@ -47,8 +48,17 @@ def test_plot_density_shows_the_model_s_own_numbers(n_components):
     if n_components == 1:
         np.testing.assert_allclose(points.get_xdata(), model.transform(X)[:, 0])
         z, grid = np.linspace(*ax.get_xlim(), 200), np.linspace(*ax.get_ylim(), 300)
-        dist = model.predict_dist(model.inverse_transform(z[:, None]))
+        dist = model.predict_dist_reduced(z[:, None])
         np.testing.assert_allclose(heights, dist.pdf_on(grid).T)
+
+
+def test_plot_density_takes_frames_and_refuses_several_outputs():
+    X, y = ring()
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    quick = LSCE(1, n_starts=1, bandwidth=0.4, penalty=0.01, random_state=0)
+    assert plot_density(quick.fit(frame, y), frame, y).collections
+    with pytest.raises(ValueError, match="one output: fit the model to a single column"):
+        plot_density(quick.fit(X, np.column_stack([y, y**2])), X, np.column_stack([y, y**2]))
 
 
 def test_plot_density_uses_the_axes_it_is_given():
@@ -63,7 +73,7 @@ def test_the_demo_says_what_it_found_and_leaves_a_picture(tmp_path, capsys):
     path = tmp_path / "demo.png"
     main(path, n_train=60, n_starts=1)
     said = capsys.readouterr().out
-    assert re.search(r"diabetes: \d+ of 10 dimensions are enough", said)
+    assert re.search(r"diabetes: \d+ of 10 dimensions kept", said)
     assert re.search(r"z1 = [+-]\d\.\d\d \w+ ", said)
     assert len(re.findall(r"held-out error -\d\.\d+, without reduction -\d\.\d+", said)) == 2
     assert str(path) in said

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from condensity import reduction
 from condensity.core.selection import Candidates, raw_losses, select, shipped_losses
 from condensity.manifold.descent import Stop
 from condensity.reduction import Procedure, draw_starts, learn, orient, sce_problem, search
@@ -18,18 +19,51 @@ def test_learning_from_a_start_ends_lower_than_it_began():
     assert solution.values[0] == problem.at(W).value
     assert solution.sce == pytest.approx(problem.at(solution.W).value, rel=1e-12)
     assert solution.sce < solution.values[0]
+    assert (np.diff(solution.values[:6]) < 0).all()
     assert solution.stop is Stop.CONVERGED
     np.testing.assert_allclose(solution.W @ solution.W.T, np.eye(1), atol=1e-12)
 
 
-def test_the_model_in_use_is_the_one_selected_at_most_five_steps_ago():
-    procedure = Procedure(GRID, raw_losses, True, 5)
-    W = random_subspace(1, 2, 4)
-    solution = learn(PLAN, procedure, W)
-    selected = select(PLAN, W, GRID, raw_losses)
+class Recorder(Procedure):
+    """A procedure that remembers where it was asked to choose."""
+
+    def choose(self, plan, W):
+        asked.append(W)
+        return super().choose(plan, W)
+
+
+asked = []
+
+
+def test_the_model_is_selected_every_fifth_step_of_the_first_half_and_at_the_end(monkeypatch):
+    monkeypatch.setattr(reduction, "GAIN_TOL", 0.0)
+    monkeypatch.setattr(reduction, "SUBSPACE_TOL", 0.0)
+    monkeypatch.setattr(reduction, "GRADIENT_TOL", 0.0)
+    asked.clear()
+    solution = learn(PLAN, Recorder(GRID, raw_losses, True, 20), random_subspace(1, 2, 4))
+    assert solution.n_steps == 20
+    assert len(solution.values) == 4 * 6 + 1  # four rounds of five steps, and the end
+    # before steps 1, 6 and 11, and once more where the search ends
+    assert len(asked) == 4
+    np.testing.assert_array_equal(asked[-1], solution.W)
+
+
+def test_choice_loss_and_coefficients_belong_to_the_w_that_is_returned():
+    solution = learn(PLAN, Procedure(GRID, shipped_losses, True, 10), random_subspace(1, 2, 4))
+    selected = select(PLAN, solution.W, GRID, shipped_losses)
     assert solution.choice.loss == selected.loss
-    assert solution.n_steps == 5
-    assert len(solution.values) == 6
+    end = sce_problem(PLAN, selected).at(solution.W)
+    assert solution.sce == end.value
+    np.testing.assert_array_equal(solution.alpha, end.alpha)
+
+
+def test_a_start_that_gains_little_is_at_rest():
+    fixed = Procedure(Candidates(((0.7, 0.7),), (0.05,)), raw_losses, False, 1000)
+    solution = learn(PLAN, fixed, random_subspace(0, 2, 4))
+    assert solution.stop is Stop.CONVERGED
+    gain = solution.values[-7] - solution.values[-2]  # over the last round
+    assert gain <= 1e-3 * abs(solution.sce)
+    np.testing.assert_allclose(solution.W @ solution.W.T, np.eye(2), atol=1e-14)
 
 
 def test_steps_never_exceed_the_limit():

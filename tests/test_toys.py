@@ -62,3 +62,37 @@ def test_unknown_noise_is_refused_with_the_choices():
 def test_sample_size_must_be_positive():
     with pytest.raises(ValueError, match="n_samples must be an integer >= 1, got 0"):
         toy_a().sample(0)
+
+
+@pytest.mark.parametrize("problem", [toy_a(), toy_b()], ids=lambda p: p.name)
+def test_inputs_of_the_paper_s_toys_are_standard_normal(problem):
+    X, _ = problem.sample(4000, random_state=0)
+    for column in X.T:
+        assert kstest(column, "norm").pvalue > 1e-3
+    np.testing.assert_allclose(np.corrcoef(X.T), np.eye(5), atol=0.06)
+
+
+def test_inputs_of_the_illustrative_set_are_one_uniform_and_four_normal():
+    X, _ = illustrative().sample(4000, random_state=0)
+    assert kstest((X[:, 0] + 1) / 2, "uniform").pvalue > 1e-3
+    assert all(kstest(column, "norm").pvalue > 1e-3 for column in X[:, 1:].T)
+
+
+@pytest.mark.parametrize(
+    ("noise", "density"),
+    [
+        ("gaussian", lambda e: norm.pdf(e)),
+        ("bimodal", lambda e: 0.5 * norm.pdf(e, -1, 2 / 3) + 0.5 * norm.pdf(e, 1, 2 / 3)),
+        ("skewed", lambda e: 0.75 * norm.pdf(e) + 0.25 * norm.pdf(e, 1.5, 1 / 3)),
+    ],
+)
+def test_the_three_noises(noise, density):
+    x = np.zeros((1, 5))  # here y = 1 + e * exp(1) / 8
+    e = np.linspace(-3, 3, 13)
+    ours = illustrative(noise).conditional(x).pdf_on(1 + e * np.e / 8)[0]
+    np.testing.assert_allclose(ours, density(e) / (np.e / 8), rtol=1e-12)
+
+
+def test_conditional_refuses_rows_of_the_wrong_length():
+    with pytest.raises(ValueError, match="must have 5 columns, got shape"):
+        toy_a().conditional(np.zeros((3, 2)))

@@ -71,7 +71,7 @@ def summary(problem: Problem, model: LSCE) -> list[str]:
     inside = model.predict_dist(X_test).interval(0.9)
     covered = np.mean((inside[:, 0] <= y_test) & (y_test <= inside[:, 1]))
     return [
-        f"{problem.title}: {model.n_components_} of {len(problem.names)} dimensions are enough",
+        f"{problem.title}: {model.n_components_} of {len(problem.names)} dimensions kept",
         *(f"  z{i + 1} = {_direction(w, problem.names)}" for i, w in enumerate(model.components_)),
         f"  held-out error {-model.score(X_test, y_test):.5f}, "
         f"without reduction {-plain.score(X_test, y_test):.5f} (lower is better)",

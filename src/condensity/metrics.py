@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from condensity._validation import Array, check_weight
+from condensity._validation import Array, check_targets, check_weight
 from condensity.core.mixture import ConditionalMixture
 from condensity.manifold.grassmann import orthonormal, projector_gap
 
@@ -59,7 +59,7 @@ def pit(dist: ConditionalMixture, Y: Any) -> Array:
     """
     if dist.n_outputs == 1:
         return dist.cdf(Y)
-    Y = np.asarray(Y, dtype=float)
+    Y, _ = check_targets(Y, n_outputs=dist.n_outputs)
     marginals = [dist.marginal(j).cdf(Y[:, j]) for j in range(dist.n_outputs)]
     return np.column_stack(marginals)
 
@@ -85,15 +85,21 @@ def subspace_error(A: Any, B: Any) -> float:
     >>> subspace_error([[1.0, 0.0]], [[2.0, 0.0]])
     0.0
     """
-    return projector_gap(_basis("A", A), _basis("B", B))
+    A, B = _basis("A", A), _basis("B", B)
+    if A.shape[1] != B.shape[1]:
+        raise ValueError(
+            f"A has {A.shape[1]} columns and B {B.shape[1]}: pass subspaces of the same space"
+        )
+    return projector_gap(A, B)
 
 
 def _basis(name: str, rows: Any) -> Array:
     rows = np.atleast_2d(np.asarray(rows, dtype=float))
-    if rows.ndim != 2 or np.linalg.matrix_rank(rows) < len(rows):
+    ok = rows.ndim == 2 and np.isfinite(rows).all()
+    if not ok or np.linalg.matrix_rank(rows) < len(rows):
         raise ValueError(
-            f"{name} must be a matrix with linearly independent rows, got shape {rows.shape}: "
-            "drop the directions that repeat others"
+            f"{name} must be a finite matrix with linearly independent rows, got shape "
+            f"{rows.shape}: drop the directions that repeat others"
         )
     return orthonormal(rows)
 

@@ -30,9 +30,11 @@ def plot_density(model: LSCE, X: Any, y: Any, *, ax: Any = None) -> Any:
     plt = require("matplotlib.pyplot", "plots")
     ax = plt.subplots(layout="constrained")[1] if ax is None else ax
     y = np.asarray(y, dtype=float).reshape(-1)
-    along, inputs, positions = _scan(model, X)
+    if len(y) != len(X):
+        raise ValueError("plot_density draws one output: fit the model to a single column of y")
+    along, positions, Z = _scan(model, X)
     grid = np.linspace(*_stretch(y), 300)
-    density = model.predict_dist(inputs).pdf_on(grid)
+    density = model.predict_dist_reduced(Z).pdf_on(grid)
     # A few sharp peaks must not make all the rest look empty.
     top = np.quantile(density.max(axis=1), 0.9)
     ax.pcolormesh(positions, grid, density.T, vmin=0, vmax=top, cmap="BuPu", rasterized=True)
@@ -47,7 +49,7 @@ def plot_density(model: LSCE, X: Any, y: Any, *, ax: Any = None) -> Any:
 
 
 def _scan(model: LSCE, X: Any) -> tuple[Array, Array, Array]:
-    """Where the samples lie along the abscissa, and inputs that walk along it with positions."""
+    """Where the samples lie along the abscissa, positions to draw at, and the z there."""
     Z = np.asarray(model.transform(X), dtype=float)
     direction = np.ones(1)
     if Z.shape[1] > 1:
@@ -57,7 +59,7 @@ def _scan(model: LSCE, X: Any) -> tuple[Array, Array, Array]:
     low, high = np.quantile(along, [0.005, 0.995])
     positions = np.linspace(low, high, 200)
     rest = Z.mean(axis=0) - (Z.mean(axis=0) @ direction) * direction
-    return along, model.inverse_transform(positions[:, None] * direction + rest), positions
+    return along, positions, positions[:, None] * direction + rest
 
 
 def _stretch(values: Array) -> tuple[float, float]:

@@ -14,13 +14,14 @@ from functools import partial
 import numpy as np
 
 from condensity.core.kernels import Array, Mask
-from condensity.core.objective import SCE
+from condensity.core.objective import SCE, Point
 from condensity.core.selection import Candidates, Choice, Plan, Score, raw_losses, select, unscored
-from condensity.manifold.descent import Stop, descend
+from condensity.manifold.descent import Descent, Stop, descend
 from condensity.manifold.grassmann import orthonormal, projector_gap, random_point
 
 STEPS_PER_ROUND = 5
-#: What counts as rest: the gradient, the motion of the subspace in a round, the relative gain.
+#: What counts as rest: the gradient (relative to the value), the motion of the subspace in a
+#: round, the relative gain of a round.
 GRADIENT_TOL, SUBSPACE_TOL, GAIN_TOL = 1e-6, 1e-3, 1e-3
 
 
@@ -32,7 +33,7 @@ class Solution:
     alpha: Array  # (b,) coefficients of the fit at W
     sce: float
     choice: Choice
-    values: tuple[float, ...]  # SCE before and after every step, round after round
+    values: tuple[float, ...]  # SCE before and after every step of each round, and at the end
     n_steps: int
     stop: Stop
 
@@ -84,26 +85,32 @@ def learn(plan: Plan, procedure: Procedure, W: Array) -> Solution:
     """Rounds of select and descend from one start ``W`` (dz, dx).
 
     In the second half of the steps the model stays as it is: a search that went to and fro between
-    two models comes to rest in one.
+    two models comes to rest in one.  The last selection is made where the search ends, so that
+    model, loss and coefficients belong to the W that is returned.
     """
     values: list[float] = []
     step, stop, n_steps = None, Stop.STEP_LIMIT, 0
-    choice = procedure.choose(plan, W)
-    while True:
-        steps = min(STEPS_PER_ROUND, procedure.max_steps - n_steps)
-        problem = sce_problem(plan, choice)
-        descent = descend(problem, W, max_steps=steps, tol=GRADIENT_TOL, step=step)
-        end = descent.point
-        values += descent.values
-        n_steps += steps
-        gained = descent.values[0] - end.value
-        if gained <= GAIN_TOL * abs(end.value) or projector_gap(W, end.W) < SUBSPACE_TOL:
-            stop = Stop.CONVERGED
-        if stop is Stop.CONVERGED or n_steps >= procedure.max_steps:
-            return Solution(end.W, end.alpha, end.value, choice, tuple(values), n_steps, stop)
-        W, step = orthonormal(end.W), descent.step
-        if n_steps < procedure.max_steps / 2:
+    while stop is not Stop.CONVERGED and n_steps < procedure.max_steps:
+        if n_steps <= procedure.max_steps // 2:
             choice = procedure.choose(plan, W)
+            problem = sce_problem(plan, choice)
+        steps = min(STEPS_PER_ROUND, procedure.max_steps - n_steps)
+        descent = descend(problem, W, max_steps=steps, tol=GRADIENT_TOL, step=step)
+        values += descent.values
+        n_steps += len(descent.values) - 1
+        if descent.stop is not Stop.STEP_LIMIT or _at_rest(W, descent):
+            stop = Stop.CONVERGED
+        W, step = orthonormal(descent.point.W), descent.step
+    choice = procedure.choose(plan, W)
+    end = sce_problem(plan, choice).at(W)
+    return Solution(W, end.alpha, end.value, choice, (*values, end.value), n_steps, stop)
+
+
+def _at_rest(W: Array, descent: Descent[Point]) -> bool:
+    """Whether a round neither moved the subspace nor gained anything worth the name."""
+    gained = descent.values[0] - descent.point.value
+    idle = projector_gap(W, descent.point.W) < SUBSPACE_TOL
+    return idle or gained <= GAIN_TOL * abs(descent.point.value)
 
 
 def draw_starts(rng: np.random.Generator, dz: int, active: Mask, n_starts: int) -> list[Array]:

@@ -1,37 +1,47 @@
 import numpy as np
+import pytest
 
-from condensity.core.sample import Scaling, distinct
+from condensity.core.sample import Scaling, canonical
 from problems import random_sample
 
 
-def test_order_and_repetition_do_not_change_the_measure():
+def test_the_order_of_rows_does_not_change_the_measure():
     s = random_sample(0, n=12)
-    counts = np.array([1, 2, 3] * 4)
-    weighted, _ = distinct(s.X, s.Y, counts.astype(float))
-    rows = np.random.default_rng(0).permutation(np.repeat(np.arange(12), counts))
-    repeated, _ = distinct(s.X[rows], s.Y[rows], np.ones(len(rows)))
+    twice = np.r_[np.arange(12), [3, 3, 7]]  # equal rows with unequal weights among them
+    X, Y, weight = s.X[twice], s.Y[twice], np.arange(1.0, 16.0)
+    rows = np.random.default_rng(0).permutation(15)
+    a, b = canonical(X, Y, weight), canonical(X[rows], Y[rows], weight[rows])
     for field in ("X", "Y", "weight"):
-        np.testing.assert_array_equal(getattr(weighted, field), getattr(repeated, field))
+        np.testing.assert_array_equal(getattr(a[0], field), getattr(b[0], field))
+    np.testing.assert_array_equal(a[2], b[2])
+    np.testing.assert_array_equal(a[1], rows[b[1]])
 
 
 def test_each_row_keeps_its_own_target_and_weight():
     s = random_sample(1, n=15)
-    merged, origin = distinct(s.X, s.Y, s.weight)
-    assert len(merged) == 15
-    np.testing.assert_allclose(merged.weight.sum(), 1)
-    for x, y, w, row in zip(merged.X, merged.Y, merged.weight, origin, strict=True):
-        assert (x == s.X[row]).all()
-        assert (y == s.Y[row]).all()
-        np.testing.assert_allclose(w, s.weight[row])
+    sample, origin, _ = canonical(s.X, s.Y, 3 * s.weight)
     assert sorted(origin) == list(range(15))
+    np.testing.assert_array_equal(sample.X, s.X[origin])
+    np.testing.assert_array_equal(sample.Y, s.Y[origin])
+    np.testing.assert_allclose(sample.weight, s.weight[origin])
+
+
+def test_equal_rows_share_a_group_and_only_they():
+    s = random_sample(2, n=6)
+    rows = np.array([0, 1, 1, 4, 4, 4, 5])
+    Y = s.Y[rows].copy()
+    Y[2] += 1  # the same inputs with another target are another row
+    _, origin, group = canonical(s.X[rows], Y, np.ones(7))
+    number = dict(zip(origin.tolist(), group.tolist(), strict=True))
+    assert number[3] == number[4] == number[5]
+    assert len({number[k] for k in (0, 1, 2, 3, 6)}) == 5
+    assert sorted(set(group)) == list(range(5))
 
 
 def test_rows_without_weight_are_gone():
     s = random_sample(2, n=6)
-    weight = np.array([1.0, 0, 1, 1, 0, 1])
-    merged, origin = distinct(s.X, s.Y, weight)
+    _, origin, _ = canonical(s.X, s.Y, np.array([1.0, 0, 1, 1, 0, 1]))
     assert sorted(origin) == [0, 2, 3, 5]
-    assert not any((x == merged.X).all(axis=1).any() for x in s.X[weight == 0])
 
 
 def test_scaling_gives_mean_zero_and_variance_one_under_the_weights():
@@ -59,3 +69,10 @@ def test_spread_of_the_size_of_rounding_counts_as_constant():
     column = np.full(8, 1e6)
     column[3] = np.nextafter(1e6, np.inf)
     assert not Scaling.of(column[:, None], np.full(8, 1 / 8)).varies.any()
+
+
+@pytest.mark.parametrize("unit", [1e-99, 1e-8, 1e8, 1e99])
+def test_scaling_works_in_any_unit(unit):
+    X, weight = random_sample(5, n=40).X, np.full(40, 1 / 40)
+    scaling = Scaling.of(X * unit, weight)
+    np.testing.assert_allclose(scaling.apply(X * unit), Scaling.of(X, weight).apply(X), atol=1e-12)

@@ -3,6 +3,9 @@ import pytest
 
 import oracles
 from condensity.core.selection import (
+    BANDWIDTHS,
+    PENALTIES,
+    RAW_BANDWIDTHS,
     Candidates,
     Plan,
     raw_losses,
@@ -31,7 +34,7 @@ def test_a_plan_deals_every_row_to_one_fold_and_centers_evenly():
 
 def test_a_plan_keeps_the_sample():
     sample = random_sample(3)
-    plan = Plan.draw(sample, n_centers=5, folds=3, rng=np.random.default_rng(0))
+    plan = Plan.draw(sample, np.arange(23), n_centers=5, folds=3, rng=np.random.default_rng(0))
     order = np.lexsort(plan.sample.X.T)
     back = np.lexsort(sample.X.T)
     for field in ("X", "Y", "weight"):
@@ -42,9 +45,41 @@ def test_a_plan_keeps_the_sample():
 def test_a_plan_follows_the_labels_it_is_given():
     sample = random_sample(4, n=12)
     labels = np.array([7, 7, 3] * 4)
-    plan = Plan.draw(sample, n_centers=5, folds=labels, rng=np.random.default_rng(0))
+    plan = Plan.draw(sample, np.arange(12), n_centers=5, folds=labels, rng=np.random.default_rng(0))
     assert [rows.stop - rows.start for rows in plan.folds] == [4, 8]
     np.testing.assert_array_equal(plan.sample.X[plan.folds[0]], sample.X[labels == 3])
+
+
+def test_equal_rows_are_one_centre_and_serve_the_folds_that_hold_a_copy_out():
+    sample = random_sample(6, n=6)
+    rows = np.array([0, 0, 1, 1, 2, 3, 4, 5])
+    sample, group = sample[rows], rows
+    labels = np.array([0, 1, 0, 0, 0, 1, 1, 1])
+    plan = Plan.draw(sample, group, n_centers=6, folds=labels, rng=np.random.default_rng(0))
+    assert len(plan.centers) == 6
+    for k, row in enumerate(plan.centers):
+        original = int(np.flatnonzero((plan.sample.X[row] == sample.X).all(axis=1))[0])
+        held_by = set(labels[group == group[original]].tolist())
+        # row 0 has a copy in either fold: whichever is held out, the other still shows it
+        assert plan.usable[:, k].tolist() == [held_by != {0}, held_by != {1}]
+
+
+def test_centers_are_drawn_with_the_weights_of_the_sample():
+    sample = random_sample(7, n=4)
+    heavy = type(sample)(sample.X, sample.Y, np.array([0.4, 0.4, 0.1, 0.1]))
+    rng = np.random.default_rng(0)
+    drawn = np.zeros(4)
+    for _ in range(500):
+        plan = Plan.draw(heavy, np.arange(4), n_centers=2, folds=np.zeros(4, int), rng=rng)
+        drawn[plan.centers] += 1 / 500
+    # Without replacement: 0.4 + 0.4 * 0.4 / 0.6 + 2 * 0.1 * 0.4 / 0.9.
+    np.testing.assert_allclose(drawn[:2], 0.4 + 0.16 / 0.6 + 0.08 / 0.9, atol=0.05)
+
+
+def test_the_documented_grids():
+    np.testing.assert_allclose(BANDWIDTHS, 10 ** np.linspace(-1.5, 0.5, 9))
+    np.testing.assert_allclose(RAW_BANDWIDTHS, 10 ** np.linspace(-1, 0.5, 7))
+    np.testing.assert_allclose(PENALTIES, 10 ** np.linspace(-3, 1, 9))
 
 
 @pytest.mark.parametrize("dy", [1, 2])
@@ -60,38 +95,35 @@ def test_raw_losses_are_the_refits_of_the_paper_with_nothing_of_the_fold_in_them
             assert choice.losses[i, j].mean() == pytest.approx(exact, rel=1e-10)
 
 
-def grid_loss(density, Y, weight):
-    """Squared loss on a grid; sums over a period converge exponentially for smooth densities."""
-    grid = np.linspace(-6, 6, 121)
-    losses = [
-        0.5 * np.sum(density(i, grid) ** 2) * (grid[1] - grid[0]) - density(i, y)
-        for i, y in enumerate(Y)
-    ]
-    return np.average(losses, weights=weight)
+def squared_loss_by_quadrature(density, dy):
+    """``int p^2`` on a lattice; such sums converge exponentially for smooth densities."""
+    axis = np.arange(-6, 6, 0.15)
+    points = np.stack(np.meshgrid(*[axis] * dy, indexing="ij"), axis=-1).reshape(-1, dy)
+    return np.sum([density(y) ** 2 for y in points]) * 0.15**dy
 
 
-def test_shipped_losses_are_those_of_the_clipped_normalised_density():
-    plan, W = random_plan(), random_subspace(2, 2, 4)
-    sigmas, penalty = (0.6, 0.4), 1e-3
+@pytest.mark.parametrize("dy", [1, 2])
+def test_shipped_losses_are_those_of_the_clipped_normalised_density(dy):
+    plan, W = random_plan(n=12, n_centers=10, dy=dy), random_subspace(2, 2, 4)
+    sigmas, penalty = (1.2, 0.8), 1e-6
     choice = select(plan, W, Candidates((sigmas,), (penalty,)), shipped_losses)
     s, labels = plan.sample, fold_labels(plan)
     clipped_somewhere = False
     for fold in range(3):
-        train, test = labels != fold, np.flatnonzero(labels == fold)
+        train = labels != fold
         c = [k for k in plan.centers if train[k]]
         G, h = oracles.G_and_h(W, s.X[train], s.Y[train], s.X[c], s.Y[c], *sigmas, s.weight[train])
         alpha = np.linalg.solve(G + penalty * np.eye(len(c)), h)
         clipped_somewhere |= bool((alpha < 0).any())
+        centers = s.X[c] @ W.T, s.Y[c], alpha, *sigmas
+        losses = []
+        for i in np.flatnonzero(labels == fold):
 
-        def density(i, y, test=test, c=c, alpha=alpha):
-            z = W @ s.X[test[i]]
-            flat = [
-                oracles.conditional_density(np.array([t]), z, s.X[c] @ W.T, s.Y[c], alpha, *sigmas)
-                for t in np.atleast_1d(y)
-            ]
-            return np.array(flat) if np.ndim(y) else flat[0]
+            def density(y, z=W @ s.X[i], centers=centers):
+                return oracles.conditional_density(y, z, *centers)
 
-        exact = grid_loss(density, s.Y[test, 0], s.weight[test])
+            losses.append(0.5 * squared_loss_by_quadrature(density, dy) - density(s.Y[i]))
+        exact = np.average(losses, weights=s.weight[labels == fold])
         assert choice.losses[0, 0, fold] == pytest.approx(exact, rel=1e-6)
     assert clipped_somewhere  # or the test would not see the clipping
 
@@ -111,7 +143,7 @@ def test_a_held_out_sample_cannot_be_explained_by_its_own_kernel():
     rng = np.random.default_rng(5)
     sample = random_sample(5, n=60)
     noise = type(sample)(sample.X, rng.standard_normal((60, 1)), np.full(60, 1 / 60))
-    plan = Plan.draw(noise, n_centers=60, folds=5, rng=rng)
+    plan = Plan.draw(noise, np.arange(60), n_centers=60, folds=5, rng=rng)
     candidates = Candidates(((0.01, 0.01), (1.0, 1.0)), (1e-3,))
     assert select(plan, np.eye(4), candidates, shipped_losses).sigma_y == 1.0
 

@@ -4,7 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import ShuffleSplit, TimeSeriesSplit
+from sklearn.model_selection import (
+    KFold,
+    PredefinedSplit,
+    RepeatedKFold,
+    ShuffleSplit,
+    TimeSeriesSplit,
+)
 from sklearn.utils.validation import check_is_fitted
 
 from condensity import LSCDE, LSCE
@@ -45,8 +51,14 @@ def refuses(estimator, match, *args, **kwargs):
         (np.ones((40, 3)), Y, "X does not vary in any column: there is nothing to condition on"),
         (X.astype(complex), Y, "X is complex; pass real and imaginary parts"),
         (X, Y + 1j, "y is complex; pass real and imaginary parts"),
-        (np.full((40, 1), "red"), Y, "X holds text .*OneHotEncoder"),
-        (X, np.full(40, "red"), "y holds text .*OneHotEncoder"),
+        (np.full((40, 1), "red"), Y, "X holds text: pass numbers; .*OneHotEncoder"),
+        (X, np.full(40, "red"), "y holds text: pass numbers"),
+        (X.astype(str), Y, "X holds text"),
+        (X, Y.astype(str).astype(object), "y holds text"),
+        ((X + 1j).astype(object), Y, "X is complex; pass real and imaginary parts"),
+        (X * 1e200, Y, "X holds numbers as large as .*: rescale it towards 1"),
+        (X, Y * 1e200, "y holds numbers as large as .*: rescale it towards 1"),
+        (X, Y * 1e-200, "y varies by only .*e-20[01]: rescale it towards 1"),
         (X[:1], Y[:1], "at least 2 distinct samples .* n_samples=1: pass more data"),
         (X[:4], Y[:4], "n_samples=4 .* into cv=5 folds: pass cv=4 or less"),
         (np.repeat(X[:1], 40, 0), np.repeat(Y[:1], 40), "at least 2 distinct samples"),
@@ -75,7 +87,7 @@ def test_weights(estimator, weight, match):
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
-        ({"bandwidth": -1.0}, "bandwidth must be None .selected., a positive number .* got -1.0"),
+        ({"bandwidth": -1.0}, "bandwidth must be None .selected., a number from 1e-6 .* got -1.0"),
         ({"bandwidth": (0.5, 0.0)}, r"got \(0.5, 0.0\)"),
         ({"bandwidth": (0.5, 0.1, 0.2)}, "a pair of them"),
         ({"bandwidth": "wide"}, "got 'wide'"),
@@ -83,11 +95,16 @@ def test_weights(estimator, weight, match):
         ({"penalty": -0.1}, "penalty must be None .selected. or a number >= 0, got -0.1"),
         ({"penalty": "big"}, "got 'big'"),
         ({"cv": 1}, r"cv must be an integer >= 2 \(folds\), got 1"),
-        ({"cv": 2.5}, "cv must be a number of folds, a splitter or splits, got 2.5"),
+        ({"cv": 2.5}, "cv must be a number of folds, a splitter or a list .* got 2.5"),
         ({"cv": "many"}, "got 'many'"),
-        ({"cv": ShuffleSplit(3)}, "exactly one of two or more folds, as KFold and GroupKFold do"),
-        ({"cv": TimeSeriesSplit(3)}, "got 3 folds with row 0 in 0 of them"),
-        ({"cv": [(np.arange(40), np.arange(40))]}, "got 1 folds"),
+        ({"cv": [1, 2, 3]}, "a list of .train, test. rows that fit the 40 samples"),
+        ({"cv": [([0], np.arange(20, 60))]}, "rows that fit the 40 samples"),
+        ({"cv": ShuffleSplit(3, random_state=0)}, "exactly once, as KFold and GroupKFold do"),
+        ({"cv": TimeSeriesSplit(3)}, "got row 0 in 0 of 3 folds"),
+        ({"cv": RepeatedKFold(n_splits=2, n_repeats=2)}, "got row 0 in 2 of 4 folds"),
+        ({"cv": [([], np.arange(40))]}, "fewer than two folds with weight"),
+        ({"bandwidth": True}, "got True"),
+        ({"bandwidth": 1e-170}, "a number from 1e-6 to 1e6"),
         ({"n_centers": 41}, "n_centers must be an integer between 2 and 40, .* got 41"),
         ({"n_centers": 1}, "got 1"),
         ({"n_centers": "many"}, "or 'auto', got 'many'"),
@@ -108,11 +125,40 @@ def test_parameters(estimator, parameters, match):
         ({"n_components": "all"}, "got 'all'"),
         ({"n_starts": 0}, "n_starts must be an integer >= 1, got 0"),
         ({"max_iter": 0}, "max_iter must be an integer >= 1, got 0"),
+        ({"verbose": "loud"}, "verbose must be 0, 1 or a callable .* got 'loud'"),
         ({"scoring": "r2"}, "scoring must be one of 'squared', 'sce', got 'r2'"),
     ],
 )
 def test_parameters_of_lsce(parameters, match):
     refuses(LSCE(**parameters), match, X, Y)
+
+
+@BOTH
+def test_folds_must_leave_something_to_fit(estimator):
+    few = estimator.__class__(**estimator.get_params() | {"n_centers": 2, "random_state": 0})
+    weight = (np.arange(40) < 20).astype(float)
+    refuses(few.set_params(cv=KFold(2)), "fewer than two folds with weight", X, Y, weight)
+
+
+@BOTH
+def test_a_fold_that_holds_every_centre_is_refused(estimator):
+    X2 = np.vstack([X[:2], np.repeat(X[2:3], 38, 0)])
+    weight = np.r_[1e6, 1e6, np.ones(38)]  # the two centres are almost surely rows 0 and 1
+    Y2 = np.r_[Y[:2], np.repeat(Y[2], 38)]
+    cv = PredefinedSplit(np.r_[0, 0, np.ones(38, int)])
+    few = estimator.__class__(**estimator.get_params() | {"n_centers": 2, "cv": cv})
+    refuses(few, "holds every one of the 2 centres.* raise n_centers", X2, Y2, weight)
+
+
+def test_the_remedy_for_too_few_samples_names_all_that_is_selected():
+    fixed = LSCE(bandwidth=0.5, penalty=0.1)
+    refuses(fixed, "or fix bandwidth, penalty and n_components", X[:3], Y[:3])
+
+
+def test_column_names_that_cannot_be_kept_are_refused_before_the_work():
+    frame = pd.DataFrame(X, columns=["age", 1, 2.5])
+    with pytest.raises(TypeError, match="only supported if all input features have string names"):
+        LSCDE().fit(frame, with_value(Y, np.nan))  # the names come first
 
 
 @BOTH
@@ -140,6 +186,8 @@ def test_predict_before_fit_and_with_the_wrong_columns(estimator):
     fresh.fit(X, Y)
     with pytest.raises(ValueError, match=r"X has 2 features, but .* is expecting 3 features"):
         fresh.predict(X[:, :2])
+    with pytest.raises(ValueError, match="X has 40 rows but y has 39"):
+        fresh.score(X, Y[:-1])
     with pytest.raises(ValueError, match="y has 2 columns but 1 were fitted"):
         fresh.score(X, np.column_stack([Y, Y]))
     with pytest.raises(ValueError, match="X contains NaN"):

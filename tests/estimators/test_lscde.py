@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from scipy.stats import norm
+from sklearn.model_selection import KFold
 
 import oracles
 from condensity import LSCDE
@@ -63,3 +65,47 @@ def test_centres_are_all_samples_up_to_200_and_no_more_than_asked():
     assert LSCDE(**fixed).fit(X[:150], y[:150]).n_centers_ == 150
     assert LSCDE(**fixed).fit(X, y).n_centers_ == 200
     assert LSCDE(**fixed, n_centers=30).fit(X, y).n_centers_ == 30
+
+
+def test_it_scores_what_it_ships_on_the_folds_it_is_given():
+    X, y = illustrative("skewed").sample(40, random_state=3)
+    X, folds = X[:, :1], list(KFold(4, shuffle=True, random_state=1).split(X))
+    model = LSCDE(bandwidth=0.4, cv=folds, random_state=0).fit(X, y)
+    Z, v = (X - X.mean()) / X.std(), (y - y.mean()) / y.std()
+    grid = np.arange(-8, 8, 0.02)
+    for j, penalty in enumerate(model.cv_results_["param_penalty"]):
+        for k, (train, test) in enumerate(folds):
+            G, h = oracles.G_and_h(
+                np.eye(1), Z[train], v[train, None], Z[train], v[train, None], 0.4, 0.4
+            )
+            alpha = np.maximum(np.linalg.solve(G + penalty * np.eye(len(h)), h), 0)
+            w = alpha * np.exp(-((Z[test] - Z[train].T) ** 2) / (2 * 0.4**2))
+            w /= w.sum(axis=1, keepdims=True)
+            p = w @ norm(v[train, None], 0.4).pdf(grid)
+            at_y = (w * norm(v[train], 0.4).pdf(v[test, None])).sum(axis=1)
+            loss = np.mean(0.5 * (p**2).sum(axis=1) * 0.02 - at_y)
+            assert model.cv_results_[f"split{k}_test_score"][j] == pytest.approx(-loss, rel=1e-6)
+
+
+def test_repeated_measurements_are_not_held_out_together():
+    # Four cells of a binary table: cross-validation must see each of them in training.
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 2, 500).astype(float)
+    y = np.where(rng.random(500) < 0.9, x, 1 - x)
+    dist = LSCDE(random_state=0).fit(x[:, None], y).predict_dist([[0.0], [1.0]])
+    np.testing.assert_allclose(dist.prob(0.5, np.inf), [0.1, 0.9], atol=0.05)
+
+
+def test_weights_are_repetitions_in_the_oracle_too():
+    rng = np.random.default_rng(4)
+    X, y = rng.standard_normal((12, 2)), rng.standard_normal(12)
+    weight = np.arange(12) % 3 + 1
+    model = LSCDE(bandwidth=(0.8, 0.5), penalty=0.05).fit(X, y, weight)
+    rows = np.repeat(np.arange(12), weight)
+    x_mean, x_sd, y_mean, y_sd = X[rows].mean(0), X[rows].std(0), y[rows].mean(), y[rows].std()
+    Z, V = (X - x_mean) / x_sd, ((y - y_mean) / y_sd)[:, None]
+    G, h = oracles.G_and_h(np.eye(2), Z[rows], V[rows], Z, V, 0.8, 0.5)
+    alpha = np.linalg.solve(G + 0.05 * np.eye(12), h)
+    assert model.sce_ == pytest.approx(alpha @ G @ alpha / 2 - h @ alpha, rel=1e-10)
+    by_hand = oracles.conditional_density(V[3], Z[3], Z, V, alpha, 0.8, 0.5) / y_sd
+    assert model.predict_dist(X[3:4]).pdf(y[3:4])[0] == pytest.approx(by_hand, rel=1e-9)

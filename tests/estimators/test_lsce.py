@@ -3,8 +3,11 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold
 
+import oracles
 from condensity import LSCDE, LSCE
 from condensity.datasets import toy_a, toy_b
 from condensity.metrics import subspace_error
@@ -60,6 +63,7 @@ def test_history_tells_of_every_start(published):
         assert start.stop in {"converged", "step limit"}
         assert start.values[-1] == start.sce
         assert len(start.values) >= 2
+    assert 1 <= model.n_iter_ <= 100
 
 
 def test_scoring_squared_keeps_the_start_with_the_best_held_out_density():
@@ -105,7 +109,7 @@ def test_output_names_and_frames():
     Z = model.fit_transform(X, y)
     assert Z.columns.tolist() == ["lsce0", "lsce1"]
     assert model.get_feature_names_out().tolist() == ["lsce0", "lsce1"]
-    np.testing.assert_allclose(Z.cov(ddof=0).shape, (2, 2))
+    np.testing.assert_allclose(Z, model.set_output(transform="default").transform(X))
 
 
 def test_a_constant_input_gets_no_weight_whatever_it_is_later():
@@ -142,10 +146,44 @@ def test_a_callable_hears_of_every_start_instead(capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_inverse_transform_gives_inputs_that_map_back():
+def test_densities_of_reduced_inputs_are_those_of_the_inputs():
     X, y = toy_b().sample(60, random_state=9)
     model = LSCE(2, n_starts=1, bandwidth=0.5, penalty=0.1, random_state=0).fit(X, y)
-    Z = model.transform(X)
-    np.testing.assert_allclose(model.transform(model.inverse_transform(Z)), Z, atol=1e-12)
+    by_z = model.predict_dist_reduced(model.transform(X)).pdf(y)
+    np.testing.assert_allclose(by_z, model.predict_dist(X).pdf(y), rtol=1e-10)
     with pytest.raises(ValueError, match="Z has 3 columns but n_components_ is 2: pass as many"):
-        model.inverse_transform(np.zeros((1, 3)))
+        model.predict_dist_reduced(np.zeros((1, 3)))
+
+
+@pytest.mark.parametrize("scoring", ["squared", "sce"])
+def test_scores_belong_to_the_subspace_that_is_returned(scoring):
+    X, y = toy_a().sample(60, random_state=1)
+    folds = list(KFold(5).split(X))
+    model = LSCE(2, n_starts=2, scoring=scoring, cv=folds, random_state=0).fit(X, y)
+    table = pd.DataFrame(model.cv_results_)
+    row = table.loc[table.mean_test_score.idxmax()]
+    exact = -cv_loss(model, X, y, folds, raw=scoring == "sce")
+    assert row.mean_test_score == pytest.approx(exact, rel=1e-8)
+
+
+def cv_loss(model, X, y, folds, *, raw):
+    """Refit at the model's subspace without each fold, by the oracle's loops."""
+    Z = (X - X.mean(0)) / X.std(0) @ model.components_.T
+    V = ((y - y.mean()) / y.std())[:, None]
+    eye, (sigma_z, sigma_y), losses = np.eye(Z.shape[1]), model.bandwidth_, []
+    for train, test in folds:
+        args = Z[train], V[train], sigma_z, sigma_y
+        G, h = oracles.G_and_h(eye, Z[train], V[train], *args)
+        alpha = np.linalg.solve(G + model.penalty_ * np.eye(len(h)), h)
+        if raw:
+            G, h = oracles.G_and_h(eye, Z[test], V[test], *args)
+            losses.append(alpha @ G @ alpha / 2 - h @ alpha)
+            continue
+        kept, grid = alpha > 0, np.arange(-6, 8, 0.02)
+        weights = np.exp(-((Z[test, None] - Z[train][kept]) ** 2).sum(-1) / (2 * sigma_z**2))
+        weights *= alpha[kept]
+        weights /= weights.sum(axis=1, keepdims=True)
+        p = weights @ norm(V[train][kept], sigma_y).pdf(grid)
+        at_y = (weights * norm(V[train][kept].T, sigma_y).pdf(V[test])).sum(axis=1)
+        losses.append(np.mean(0.5 * (p**2).sum(axis=1) * 0.02 - at_y))
+    return np.mean(losses)

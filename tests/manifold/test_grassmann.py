@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.stats import kstest
 
 import oracles
 from condensity.manifold.grassmann import (
@@ -73,3 +74,7 @@ def test_random_points_are_uniform():
     rng = np.random.default_rng(0)
     projectors = [W.T @ W for W in (random_point(rng, 2, 5) for _ in range(4000))]
     np.testing.assert_allclose(np.mean(projectors, axis=0), np.eye(5) * 2 / 5, atol=0.02)
+    # A diagonal entry of a uniform projector of rank 2 in 5 dimensions is Beta(1, 3/2).
+    assert kstest([P[0, 0] for P in projectors], "beta", args=(1, 1.5)).pvalue > 0.01
+    diagonal = [np.sum(P[:2, :2]) / 2 for P in projectors]  # along (1, 1) / sqrt(2)
+    assert kstest(diagonal, "beta", args=(1, 1.5)).pvalue > 0.01

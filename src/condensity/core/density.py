@@ -50,14 +50,14 @@ class Density:
         """``z = W x``, (m, dz)."""
         return self.x_scaling.apply(X) @ self.W.T
 
-    def expand(self, Z: Array) -> Array:
-        """The inputs closest to the mean among those that map to the rows of ``Z`` (m, dz)."""
-        return self.x_scaling.mean + self.x_scaling.sd * (Z @ self.W)
-
     def at(self, X: Array) -> ConditionalMixture:
         """The densities p(y|x) for the rows of ``X`` (m, dx)."""
+        return self.at_reduced(self.reduce(X))
+
+    def at_reduced(self, Z: Array) -> ConditionalMixture:
+        """The densities p(y|z) for the rows of ``Z`` (m, dz)."""
         # |z|^2 is common to a row and cancels: without it nothing is lost to rounding far out.
-        nearness = self.reduce(X) @ self.U.T - 0.5 * np.sum(self.U**2, axis=1)
+        nearness = Z @ self.U.T - 0.5 * np.sum(self.U**2, axis=1)
         log_weights = self.log_alpha + nearness / self.sigma_z**2
         centers = self.y_scaling.mean + self.y_scaling.sd * self.V
         factor = np.diag(self.sigma_y * self.y_scaling.sd)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condensity._validation import check_rng
+from condensity._parameters import check_rng
 from condensity.core import checks, levelsets, univariate
 from condensity.core.blocks import Block
 from condensity.core.kernels import Array, log_sum_exp, row_blocks

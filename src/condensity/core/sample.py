@@ -1,8 +1,7 @@
 """A sample as the estimators see it: a weighted empirical measure in standardised units.
 
-Rows are put in a canonical order and equal rows are merged into one that carries their summed
-weight.  A fit is then a function of the measure alone: the order of the rows is irrelevant,
-integer weights are repetitions, and the copies of a row can never lie on both sides of a fold.
+Rows are put in a canonical order, so that a fit does not depend on the order in which they came.
+Equal rows are known as such: they can be one centre only, whatever their number.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from condensity.core.kernels import Array, Indices, Mask
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Distinct rows with weights that sum to one."""
+    """Rows with weights that sum to one."""
 
     X: Array  # (n, dx)
     Y: Array  # (n, dy)
@@ -30,19 +29,24 @@ class Sample:
         return Sample(self.X[rows], self.Y[rows], self.weight[rows])
 
 
-def distinct(X: Array, Y: Array, weight: Array) -> tuple[Sample, Indices]:
-    """Merge equal rows of ``(X, Y)``, drop rows without weight, sort what is left.
+def canonical(X: Array, Y: Array, weight: Array) -> tuple[Sample, Indices, Indices]:
+    """Sort the rows, drop those without weight, tell which are equal.
 
-    Also answers which row, the first among equals, each row of the sample came from.
+    Returns
+    -------
+    sample : Sample
+    origin : (n,)
+        The row of ``X`` that each row of the sample was.
+    group : (n,)
+        0, 1, 2, ...: rows with the same X and Y, which stand next to each other, share a number.
     """
     rows = np.hstack([X, Y])
-    order = np.lexsort(rows.T[::-1])
-    order = order[weight[order] > 0]
-    rows = rows[order]
-    first = np.r_[True, np.any(rows[1:] != rows[:-1], axis=1)].nonzero()[0]
-    merged = np.add.reduceat(weight[order], first)
-    origin = order[first]
-    return Sample(X[origin], Y[origin], merged / merged.sum()), origin
+    origin = np.lexsort((weight, *rows.T[::-1]))
+    origin = origin[weight[origin] > 0]
+    rows = rows[origin]
+    group = np.cumsum(np.r_[False, np.any(rows[1:] != rows[:-1], axis=1)])
+    share = weight[origin] / weight[origin].sum()
+    return Sample(X[origin], Y[origin], share), origin, group
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +60,11 @@ class Scaling:
     def of(cls, values: Array, weight: Array) -> Scaling:
         """Weighted mean and standard deviation (ddof 0) of the columns of ``values`` (n, d)."""
         mean = weight @ values
-        sd = np.sqrt(weight @ (values - mean) ** 2)
+        deviation = values - mean
+        # In units of the largest deviation no square can overflow or vanish.
+        unit = np.abs(deviation).max(axis=0)
+        unit[unit == 0] = 1.0
+        sd = unit * np.sqrt(weight @ (deviation / unit) ** 2)
         # Spread that rounding alone can produce is no spread: dividing by it would invent data.
         rounding = 8 * np.finfo(float).eps * np.abs(values).max(axis=0)
         return cls(mean, np.where(np.ptp(values, axis=0) > rounding, sd, 0.0))

@@ -1,8 +1,8 @@
 """Cross-validation of bandwidths and penalty at a fixed W.  Paper, Sec. 2.4.
 
 ``CV(M) = 1/K sum_j CV_j(M)``, with CV_j the loss on fold j of the fit to all other samples.  "All
-other samples" includes the centres: basis functions that sit on a sample of fold j are left out
-before the fold is solved, or a held-out sample would be explained by its own kernel.
+other samples" includes the centres: basis functions that sit on samples of fold j alone are left
+out before the fold is solved, or a held-out sample would be explained by its own kernel.
 
 Moments add up over folds, so one pass over the sample for each bandwidth serves all K fits.
 """
@@ -31,36 +31,61 @@ PENALTIES = tuple(np.logspace(-3.0, 1.0, 9).tolist())
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """How a sample is cut: rows ordered by fold, and which of them are centres."""
+    """How a sample is cut: rows ordered by fold, and the centres with the folds they may serve."""
 
     sample: Sample
     folds: tuple[slice, ...]
     centers: Indices  # (b,) rows of the sample, increasing
+    usable: Mask  # (folds, b) whether a sample outside the fold sits on the centre
 
     @classmethod
     def draw(
-        cls, sample: Sample, *, n_centers: int, folds: int | Indices, rng: np.random.Generator
+        cls,
+        sample: Sample,
+        group: Indices,
+        *,
+        n_centers: int,
+        folds: int | Indices,
+        rng: np.random.Generator,
     ) -> Plan:
-        """Draw centres with the probabilities of the sample; deal the rows to the folds.
+        """Draw distinct centres with the probabilities of the sample; deal the rows to the folds.
 
-        ``folds`` is their number, or the label of each row's fold where that is settled already.
+        ``group`` numbers the distinct rows (``sample.canonical``).  ``folds`` is the number of
+        folds, or the label of each row's fold where that is settled already.
         """
-        n = len(sample)
-        chosen = rng.choice(n, n_centers, replace=False, p=sample.weight)
-        is_center = np.isin(np.arange(n), chosen)
+        # Streams of their own: centres do not depend on how the rows are dealt.
+        pick_rng, deal_rng = rng.spawn(2)
+        is_center = _pick(sample, group, n_centers, pick_rng)
         if isinstance(folds, int):
-            labels = _deal(is_center, folds, rng)
+            labels = _deal(is_center, folds, deal_rng)
         else:
             labels = np.unique(folds, return_inverse=True)[1]
         order = np.argsort(labels, kind="stable")
         ends = np.cumsum(np.bincount(labels)).tolist()
         cuts = tuple(slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True))
-        return cls(sample[order], cuts, is_center[order].nonzero()[0])
+        centers = is_center[order].nonzero()[0]
+        usable = _outside(labels, group)[:, group[order][centers]]
+        return cls(sample[order], cuts, centers, usable)
 
     @property
     def basis(self) -> Sample:
         """The centres as a sample."""
         return self.sample[self.centers]
+
+
+def _pick(sample: Sample, group: Indices, n_centers: int, rng: np.random.Generator) -> Mask:
+    """Which rows are centres: the first of each group drawn."""
+    mass = np.bincount(group, weights=sample.weight)
+    chosen = rng.choice(len(mass), n_centers, replace=False, p=mass / mass.sum())
+    return np.isin(np.arange(len(sample)), np.searchsorted(group, chosen))
+
+
+def _outside(labels: Indices, group: Indices) -> Mask:
+    """Whether a group has rows outside a fold, (folds, groups)."""
+    count = np.zeros((labels.max() + 1, group.max() + 1), dtype=int)
+    np.add.at(count, (labels, group), 1)
+    outside: Mask = count.sum(axis=0) > count
+    return outside
 
 
 def _deal(is_center: Mask, n_folds: int, rng: np.random.Generator) -> Indices:
@@ -172,8 +197,7 @@ def _losses(
     parts = [moments(phi_z[f], phi_y[f], yy, weight[f]) for f in plan.folds]
     losses = np.empty((len(penalties), len(plan.folds)))
     for j, rows in enumerate(plan.folds):
-        own = (plan.centers >= rows.start) & (plan.centers < rows.stop)
-        kept = np.flatnonzero(~own)
+        kept = np.flatnonzero(plan.usable[j])
         train = reduce(add, parts[:j] + parts[j + 1 :]).keep(kept)
         alphas = np.column_stack([solve(train.G, train.h, penalty=p) for p in penalties])
         held_out = parts[j].keep(kept)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from condensity._validation import check_count, check_option, check_rng
+from condensity._parameters import check_count, check_option, check_rng
 from condensity.core.kernels import Array
 from condensity.core.mixture import Block, ConditionalMixture
 
@@ -46,7 +46,9 @@ class ToyProblem:
 
     def conditional(self, X: Any) -> ConditionalMixture:
         """The true p(y|x) for the rows of ``X`` (m, dx)."""
-        X = np.asarray(X, dtype=float)
+        X, dx = np.asarray(X, dtype=float), self.components.shape[1]
+        if X.ndim != 2 or X.shape[1] != dx:
+            raise ValueError(f"X must have {dx} columns, got shape {X.shape}: pass rows as sampled")
         shift, scale = self.location(X)[:, None], self.scale(X)
         blocks = [
             Block(

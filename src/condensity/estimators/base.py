@@ -9,23 +9,23 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from condensity._parameters import check_bandwidth, check_count, check_penalty
 from condensity._validation import (
-    check_bandwidth,
-    check_count,
     check_enough,
     check_folds,
     check_inputs,
-    check_penalty,
+    check_same_length,
     check_sample,
     check_targets,
+    check_usable,
     check_varies,
     column_names,
     remember_inputs,
 )
 from condensity.core.density import Density
-from condensity.core.kernels import Array
+from condensity.core.kernels import Array, Indices
 from condensity.core.mixture import ConditionalMixture
-from condensity.core.sample import Sample, Scaling, distinct
+from condensity.core.sample import Sample, Scaling, canonical
 from condensity.core.selection import BANDWIDTHS, PENALTIES, Candidates, Choice, Plan
 from condensity.metrics import squared_loss
 
@@ -92,6 +92,7 @@ class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
         """
         dist = self.predict_dist(X)
         Y, _ = check_targets(y, n_outputs=dist.n_outputs)
+        check_same_length(dist, Y)
         return -squared_loss(dist, Y, sample_weight)
 
     def _prepare(
@@ -110,25 +111,31 @@ class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
         names = column_names(X)
         X, Y, weight, y_axes = check_sample(self, X, y, sample_weight)
         n_centers = self._count_centers(len(X))
-        folds = check_folds(self.cv, X, Y)
-        measure, origin = distinct(X, Y, weight)
-        folds = folds if isinstance(folds, int) else folds[origin]
+        measure, origin, group = canonical(X, Y, weight)
+        folds: int | Indices = 1  # nothing is held out when nothing is scored
+        if scored:
+            folds = check_folds(self.cv, X, Y, weight)
+            folds = folds if isinstance(folds, int) else folds[origin]
         check_enough(
             type(self).__name__,
-            int(np.count_nonzero(weight)),
             len(measure),
+            int(group[-1]) + 1,
             n_folds=folds if scored and isinstance(folds, int) else None,
+            fix=self._what_to_fix(),
         )
         x_scaling = Scaling.of(measure.X, measure.weight)
         y_scaling = Scaling.of(measure.Y, measure.weight)
-        check_varies(x_scaling.varies, y_scaling.varies, names)
-        plan = Plan.draw(
-            Sample(x_scaling.apply(measure.X), y_scaling.apply(measure.Y), measure.weight),
-            n_centers=min(n_centers, len(measure)),
-            folds=min(folds, len(measure)) if isinstance(folds, int) else folds,
-            rng=rng,
-        )
+        check_varies(x_scaling.sd, y_scaling.sd, names)
+        sample = Sample(x_scaling.apply(measure.X), y_scaling.apply(measure.Y), measure.weight)
+        n_centers = min(n_centers, int(group[-1]) + 1)
+        plan = Plan.draw(sample, group, n_centers=n_centers, folds=folds, rng=rng)
+        if scored:
+            check_usable(plan.usable)
         return Prepared(plan, x_scaling, y_scaling, y_axes)
+
+    def _what_to_fix(self) -> str:
+        """What needs no folds once it is fixed."""
+        return "both bandwidth and penalty"
 
     def _candidates(self, grid: tuple[float, ...] = BANDWIDTHS) -> Candidates:
         """The grid of the search, or the single point that the parameters fix."""

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from condensity._parallel import spread
-from condensity._validation import check_rng
+from condensity._parameters import check_rng
 from condensity.core.selection import select, shipped_losses, unscored
 from condensity.estimators.base import ConditionalDensityEstimator, cv_table
 from condensity.reduction import sce_problem
@@ -103,7 +103,7 @@ class LSCDE(ConditionalDensityEstimator):
         choice = (
             select(plan, W, candidates, shipped_losses, workers) if scored else unscored(candidates)
         )
-        (point,) = workers(sce_problem(plan, choice).at, [W])
+        (point,) = spread(1)(sce_problem(plan, choice).at, [W])
         density = prepared.density(W, point.alpha, choice)
         self._keep(X, prepared, density, choice, point.value)
         self.cv_results_ = cv_table([(len(W), choice)])

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -14,8 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from condensity._parallel import spread
-from condensity._validation import check_count, check_inputs, check_option, check_reduced, check_rng
+from condensity._parameters import check_count, check_option, check_rng, check_verbose
+from condensity._validation import check_inputs, check_reduced
 from condensity.core.kernels import Array
+from condensity.core.mixture import ConditionalMixture
 from condensity.core.selection import (
     BANDWIDTHS,
     RAW_BANDWIDTHS,
@@ -37,7 +39,7 @@ class Start:
     values: Array  # SCE at the beginning and after every step of each round
     stop: str  # "converged" or "step limit"
     sce: float
-    loss: float  # held-out, at the chosen bandwidths and penalty
+    loss: float  # cross-validated, at the subspace where the start ended
 
 
 class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensityEstimator):
@@ -50,14 +52,16 @@ class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensity
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Dimension of z; "auto" tries all and keeps the one with the smallest held-out loss.
-    n_starts : int, default=10
+        Dimension of z; "auto" tries all and keeps the one with the smallest cross-validated loss
+        at its subspace (see ``cv_results_`` for how far that can be trusted).
+    n_starts : int, default=5
         Random subspaces to start from.
     scoring : {"squared", "sce"}, default="squared"
         What decides.  "squared": bandwidth, penalty, start and dimension are those with the
-        smallest held-out squared loss of the clipped, normalised density.  "sce", as published:
-        the held-out loss of the raw fit decides on bandwidth, penalty and dimension, the smallest
-        SCE estimate on the start.
+        smallest cross-validated squared loss of the clipped, normalised density.  "sce", as
+        published: the cross-validated loss of the raw fit decides on bandwidth, penalty and
+        dimension, the smallest SCE estimate on the start.  With bandwidth, penalty and dimension
+        all given nothing is cross-validated, and the smallest SCE estimate decides either way.
     n_centers : int or "auto", default="auto"
         Number of samples that carry a basis function, at most n; "auto" takes all up to 200.
     bandwidth : None, float or (float, float), default=None
@@ -91,10 +95,11 @@ class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensity
     sce_ : float
         The squared-loss conditional entropy reached, in standardised units.
     cv_results_ : dict of arrays
-        Held-out scores at the best subspace of every dimension tried.  The subspace has seen all
-        samples: compare dimensions with an outer ``GridSearchCV`` where an unbiased score matters.
+        Cross-validation scores at the best subspace of every dimension tried.  That subspace
+        has seen all samples, so they flatter reduction: where an unbiased comparison of
+        dimensions matters, put an outer ``GridSearchCV`` around ``n_components``.
     n_iter_ : int
-        Descent steps of the start that won, counting the one that found nothing left to gain.
+        Descent steps of the start that won, at least 1.
     history_ : list of Start
         SCE after each step and the reason to stop, for every start.
     n_features_in_, feature_names_in_
@@ -114,7 +119,7 @@ class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensity
         self,
         n_components: int | str = "auto",
         *,
-        n_starts: int = 10,
+        n_starts: int = 5,
         scoring: str = "squared",
         n_centers: int | str = "auto",
         bandwidth: float | tuple[float, float] | None = None,
@@ -150,8 +155,9 @@ class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensity
         """The estimator with the settings of the paper.
 
         One bandwidth for z and y and a penalty on ``|alpha|^2``, both by five-fold
-        cross-validation of the raw fit at every fifth step; 20 random starts; the smallest SCE
-        estimate wins.  Where the paper is silent, docs/choices.md says how it was read.
+        cross-validation of the raw fit at every fifth step (for the first 50 steps, which few
+        searches need); 20 random starts; the smallest SCE estimate wins.  Where the paper is
+        silent, docs/choices.md says how it was read.
         """
         return cls(
             n_components,
@@ -177,7 +183,7 @@ class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensity
         -------
         self
         """
-        rng = check_rng(self.random_state)
+        rng, verbose = check_rng(self.random_state), check_verbose(self.verbose)
         score = SCORES[check_option("scoring", self.scoring, tuple(SCORES))]
         max_steps = check_count("max_iter", self.max_iter, low=1)
         n_starts = check_count("n_starts", self.n_starts, low=1)
@@ -189,7 +195,7 @@ class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensity
         starts = [W for dz in dimensions for W in draw_starts(rng, dz, active, n_starts)]
         procedure = Procedure(candidates, score, scored, max_steps)
         solutions = search(
-            prepared.plan, procedure, starts, spread=spread(self.n_jobs), report=self._reporter()
+            prepared.plan, procedure, starts, spread=spread(self.n_jobs), report=_reporter(verbose)
         )
         return self._keep_best(X, prepared, procedure, solutions)
 
@@ -198,11 +204,10 @@ class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensity
         check_is_fitted(self)
         return self._density.reduce(check_inputs(self, X))
 
-    def inverse_transform(self, Z: Any) -> Array:
-        """Inputs that map to ``Z`` (m, dz) and are average in all that does not matter, (m, dx)."""
+    def predict_dist_reduced(self, Z: Any) -> ConditionalMixture:
+        """Conditional densities p(y|z) for reduced inputs ``Z`` (m, dz), as ``transform`` gives."""
         check_is_fitted(self)
-        Z = check_reduced(Z, self.n_components_)
-        return self._density.expand(Z)
+        return self._density.at_reduced(check_reduced(Z, self.n_components_))
 
     def _dimensions(self, most: int) -> range:
         """The numbers of components to try, out of ``most`` inputs that vary."""
@@ -211,6 +216,9 @@ class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensity
         why = ", the number of inputs that vary, or 'auto'"
         only = check_count("n_components", self.n_components, low=1, high=most, why=why)
         return range(only, only + 1)
+
+    def _what_to_fix(self) -> str:
+        return "bandwidth, penalty and n_components"
 
     def _is_auto(self) -> bool:
         return isinstance(self.n_components, str) and self.n_components == "auto"
@@ -235,18 +243,19 @@ class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensity
         self.components_ = W
         self.n_components_ = self._n_features_out = len(best.W)
         self.cv_results_ = cv_table([(len(s.W), s.choice) for s in winners])
-        self.n_iter_ = best.n_steps
+        self.n_iter_ = max(1, best.n_steps)
         self.history_ = [
             Start(len(s.W), np.array(s.values), s.stop.value, s.sce, s.choice.loss)
             for s in solutions
         ]
         return self
 
-    def _reporter(self) -> Callable[[Progress], None]:
-        """What hears of every finished start."""
-        if callable(self.verbose):
-            return self.verbose
-        return _print_progress if self.verbose else lambda progress: None
+
+def _reporter(verbose: Any) -> Callable[[Progress], None]:
+    """What hears of every finished start."""
+    if callable(verbose):
+        return cast(Callable[[Progress], None], verbose)
+    return _print_progress if verbose else lambda progress: None
 
 
 def _print_progress(progress: Progress) -> None:

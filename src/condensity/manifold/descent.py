@@ -16,8 +16,9 @@ import numpy as np
 from condensity.manifold.grassmann import Array, Geodesic, natural_gradient
 from condensity.manifold.linesearch import P, Point, backtrack
 
-#: A quarter turn of the fastest direction meets every subspace that the geodesic can reach.
-QUARTER_TURN = np.pi / 2
+#: The longest first trial turns the fastest direction by this angle: far enough to leave a bad
+#: start behind, and well short of the right angle, from which on the geodesic comes back.
+EIGHTH_TURN = np.pi / 4
 
 
 Q = TypeVar("Q", bound=Point, covariant=True)
@@ -59,7 +60,7 @@ def descend(
     W : (dz, dx), orthonormal rows
     max_steps : int
     tol : float
-        Converged when the natural gradient's largest singular value is below ``tol``.
+        Converged when the natural gradient's largest singular value is at most ``tol * |value|``.
     step : float, optional
         Length of the last step of an earlier descent of a similar problem.
     """
@@ -69,9 +70,9 @@ def descend(
         uphill = natural_gradient(point.W, point.gradient())
         curve = Geodesic.along(point.W, -uphill)
         fastest = float(curve.speed.max(initial=0.0))
-        if fastest < tol:
+        if fastest <= tol * abs(point.value):
             return Descent(point, tuple(values), step, Stop.CONVERGED)
-        longest = 0.5 * QUARTER_TURN / fastest
+        longest = EIGHTH_TURN / fastest
         trial = longest if step is None else min(2.0 * step, longest)
         slope = -float(np.sum(uphill**2))
         found = backtrack(_along(problem, curve), point, slope=slope, step=trial)

@@ -1,0 +1,78 @@
+"""The gate for parameters: the values that an estimator's settings may have.
+
+An error says what is expected and which value was met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+
+def check_count(name: str, value: Any, *, low: int, high: int | None = None, why: str = "") -> int:
+    """An integer in ``[low, high]``."""
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_integer or value < low or (high is not None and value > high):
+        span = f">= {low}" if high is None else f"between {low} and {high}"
+        raise ValueError(f"{name} must be an integer {span}{why}, got {value!r}")
+    return int(value)
+
+
+def check_bandwidth(value: Any) -> tuple[float, float] | None:
+    """None, a number, or a pair ``(sigma_z, sigma_y)``, all positive."""
+    if value is None:
+        return None
+    pair = (value, value) if isinstance(value, Real) else value
+    ok = isinstance(pair, Sequence | np.ndarray) and not isinstance(pair, str) and len(pair) == 2
+    if not ok or not all(_is_number(s) and 1e-6 <= float(s) <= 1e6 for s in pair):
+        raise ValueError(
+            "bandwidth must be None (selected), a number from 1e-6 to 1e6 or a pair of them "
+            f"(sigma_z, sigma_y), in standardised units, got {value!r}"
+        )
+    return float(pair[0]), float(pair[1])
+
+
+def check_penalty(value: Any) -> float | None:
+    """None or a number >= 0."""
+    if value is None:
+        return None
+    if not _is_number(value) or not 0 <= float(value) < np.inf:
+        raise ValueError(
+            f"penalty must be None (selected) or a number >= 0, got {value!r}: "
+            "it weighs |alpha|^2 / 2"
+        )
+    return float(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def check_verbose(value: Any) -> Any:
+    """A number or a callable."""
+    if not callable(value) and not isinstance(value, Integral):
+        raise ValueError(f"verbose must be 0, 1 or a callable that takes a Progress, got {value!r}")
+    return value
+
+
+def check_option(name: str, value: Any, options: Sequence[str]) -> str:
+    """One of ``options``."""
+    if value not in options:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}")
+    return str(value)
+
+
+def check_rng(random_state: Any) -> np.random.Generator:
+    """A generator from None, an integer, a ``RandomState`` or a ``Generator``."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**32, size=4, dtype=np.uint32))
+    if random_state is None:
+        return np.random.default_rng()
+    return np.random.default_rng(
+        check_count("random_state", random_state, low=0, why=", None, a RandomState or a Generator")
+    )
