@@ -97,9 +97,9 @@ def test_raw_losses_are_the_refits_of_the_paper_with_nothing_of_the_fold_in_them
 
 def squared_loss_by_quadrature(density, dy):
     """``int p^2`` on a lattice; such sums converge exponentially for smooth densities."""
-    axis = np.arange(-6, 6, 0.15)
+    axis = np.arange(-6, 6, 0.3)
     points = np.stack(np.meshgrid(*[axis] * dy, indexing="ij"), axis=-1).reshape(-1, dy)
-    return np.sum([density(y) ** 2 for y in points]) * 0.15**dy
+    return np.sum([density(y) ** 2 for y in points]) * 0.3**dy
 
 
 @pytest.mark.parametrize("dy", [1, 2])
