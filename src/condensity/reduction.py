@@ -98,7 +98,7 @@ def learn(plan: Plan, procedure: Procedure, W: Array) -> Solution:
         descent = descend(problem, W, max_steps=steps, tol=GRADIENT_TOL, step=step)
         values += descent.values
         n_steps += len(descent.values) - 1
-        if descent.stop is not Stop.STEP_LIMIT or _at_rest(W, descent):
+        if _at_rest(W, descent):
             stop = Stop.CONVERGED
         W, step = orthonormal(descent.point.W), descent.step
     choice = procedure.choose(plan, W)
@@ -107,7 +107,7 @@ def learn(plan: Plan, procedure: Procedure, W: Array) -> Solution:
 
 
 def _at_rest(W: Array, descent: Descent[Point]) -> bool:
-    """Whether a round neither moved the subspace nor gained anything worth the name."""
+    """Whether a round moved the subspace or lowered the value too little to go on."""
     gained = descent.values[0] - descent.point.value
     idle = projector_gap(W, descent.point.W) < SUBSPACE_TOL
     return idle or gained <= GAIN_TOL * abs(descent.point.value)

@@ -26,7 +26,7 @@ def with_value(array, value):
     return spoilt
 
 
-def refuses(estimator, match, *args, **kwargs):
+def assert_refused(estimator, match, *args, **kwargs):
     with pytest.raises(ValueError, match=match):
         estimator.fit(*args, **kwargs)
     with pytest.raises(NotFittedError):
@@ -65,7 +65,7 @@ def refuses(estimator, match, *args, **kwargs):
     ],
 )
 def test_data(estimator, x, y, match):
-    refuses(estimator, match, x, y)
+    assert_refused(estimator, match, x, y)
 
 
 @BOTH
@@ -80,7 +80,7 @@ def test_data(estimator, x, y, match):
     ],
 )
 def test_weights(estimator, weight, match):
-    refuses(estimator, match, X, Y, sample_weight=weight)
+    assert_refused(estimator, match, X, Y, sample_weight=weight)
 
 
 @BOTH
@@ -113,7 +113,7 @@ def test_weights(estimator, weight, match):
     ],
 )
 def test_parameters(estimator, parameters, match):
-    refuses(type(estimator)(**parameters), match, X, Y)
+    assert_refused(type(estimator)(**parameters), match, X, Y)
 
 
 @pytest.mark.parametrize(
@@ -130,14 +130,14 @@ def test_parameters(estimator, parameters, match):
     ],
 )
 def test_parameters_of_lsce(parameters, match):
-    refuses(LSCE(**parameters), match, X, Y)
+    assert_refused(LSCE(**parameters), match, X, Y)
 
 
 @BOTH
 def test_folds_must_leave_something_to_fit(estimator):
     few = estimator.__class__(**estimator.get_params() | {"n_centers": 2, "random_state": 0})
     weight = (np.arange(40) < 20).astype(float)
-    refuses(few.set_params(cv=KFold(2)), "fewer than two folds with weight", X, Y, weight)
+    assert_refused(few.set_params(cv=KFold(2)), "fewer than two folds with weight", X, Y, weight)
 
 
 @BOTH
@@ -147,12 +147,12 @@ def test_a_fold_that_holds_every_centre_is_refused(estimator):
     Y2 = np.r_[Y[:2], np.repeat(Y[2], 38)]
     cv = PredefinedSplit(np.r_[0, 0, np.ones(38, int)])
     few = estimator.__class__(**estimator.get_params() | {"n_centers": 2, "cv": cv})
-    refuses(few, "holds every one of the 2 centres.* raise n_centers", X2, Y2, weight)
+    assert_refused(few, "holds every one of the 2 centres.* raise n_centers", X2, Y2, weight)
 
 
 def test_the_remedy_for_too_few_samples_names_all_that_is_selected():
     fixed = LSCE(bandwidth=0.5, penalty=0.1)
-    refuses(fixed, "or fix bandwidth, penalty and n_components", X[:3], Y[:3])
+    assert_refused(fixed, "or fix bandwidth, penalty and n_components", X[:3], Y[:3])
 
 
 def test_column_names_that_cannot_be_kept_are_refused_before_the_work():
@@ -171,7 +171,7 @@ def test_small_samples_are_fine_when_nothing_is_to_be_selected(estimator):
 def test_a_column_is_named_when_it_has_a_name(estimator):
     frame = pd.DataFrame(X, columns=["age", "bmi", "dose"])
     frame.loc[7, "bmi"] = np.nan
-    refuses(estimator.__class__(), "first at row 7, column 'bmi'", frame, Y)
+    assert_refused(estimator.__class__(), "first at row 7, column 'bmi'", frame, Y)
     frame["bmi"] = 1.0
     with pytest.warns(UserWarning, match="column bmi: kept with zero weight; drop it"):
         estimator.__class__(**estimator.get_params()).fit(frame, Y)
