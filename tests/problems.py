@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from condensity.core.plan import Plan
 from condensity.core.sample import Sample
-from condensity.core.selection import Plan
 
 
 def random_sample(seed=0, n=23, dx=4, dy=1):
@@ -29,3 +29,16 @@ def random_subspace(seed, dz, dx):
 
 def rotation(seed, d):
     return random_subspace(seed, d, d)
+
+
+def fold_labels(plan):
+    """The fold of every row of the plan's sample."""
+    labels = np.empty(len(plan.sample), dtype=int)
+    for j, rows in enumerate(plan.folds):
+        labels[rows] = j
+    return labels
+
+
+def center_rows(plan):
+    """The rows of the plan's sample that its centres are, in the order of the centres."""
+    return [int(np.flatnonzero((x == plan.sample.X).all(axis=1))[0]) for x in plan.basis.X]

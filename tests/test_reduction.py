@@ -1,13 +1,27 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from condensity import reduction
+from condensity.core.density import Density
+from condensity.core.sample import Scaling
 from condensity.core.selection import Candidates, raw_losses, select, shipped_losses
 from condensity.manifold.descent import Stop
-from condensity.reduction import Procedure, draw_starts, learn, orient, sce_problem, search
+from condensity.reduction import (
+    Procedure,
+    crossfit,
+    crossfit_dimensions,
+    draw_starts,
+    learn,
+    orient,
+    sce_problem,
+    search,
+)
 from problems import random_plan, random_subspace
 
 GRID = Candidates(((0.5, 0.5), (1.0, 1.0)), (0.01, 0.1))
+QUIET = {"spread": map, "report": lambda progress: None}
 PLAN = random_plan(n=60, n_centers=30, n_folds=3)
 
 
@@ -76,7 +90,7 @@ def test_steps_never_exceed_the_limit():
 def test_the_best_start_is_the_one_the_score_says(score):
     procedure = Procedure(GRID, score, True, 10)
     starts = [random_subspace(seed, 1, 4) for seed in range(4)]
-    solutions = search(PLAN, procedure, starts)
+    solutions = search(PLAN, procedure, starts, **QUIET)
     best = procedure.best_start(solutions)
     if score is raw_losses:
         assert best.sce == min(s.sce for s in solutions)
@@ -88,19 +102,19 @@ def test_search_reports_every_start_in_order():
     heard = []
     starts = [random_subspace(seed, 1, 4) for seed in range(3)]
     procedure = Procedure(GRID, raw_losses, True, 5)
-    solutions = search(PLAN, procedure, starts, report=heard.append)
+    solutions = search(PLAN, procedure, starts, spread=map, report=heard.append)
     assert [p.sce for p in heard] == [s.sce for s in solutions]
     assert [p.done for p in heard] == [1, 2, 3]
 
 
 def test_starts_are_orthonormal_and_blind_to_inputs_that_do_not_vary():
     active = np.array([True, False, True, True, False])
-    starts = draw_starts(np.random.default_rng(0), 2, active, 5)
+    starts = draw_starts(np.random.default_rng(0), 2, active=active, n_starts=5)
     assert len(starts) == 5
     for W in starts:
         np.testing.assert_allclose(W @ W.T, np.eye(2), atol=1e-12)
         assert (W[:, ~active] == 0).all()
-    assert len(draw_starts(np.random.default_rng(0), 3, active, 5)) == 1
+    assert len(draw_starts(np.random.default_rng(0), 3, active=active, n_starts=5)) == 1
 
 
 def test_orientation_makes_z_grow_with_the_first_output_and_keeps_the_span():
@@ -110,3 +124,55 @@ def test_orientation_makes_z_grow_with_the_first_output_and_keeps_the_span():
     assert ((s.weight * s.Y[:, 0]) @ s.X @ turned.T >= 0).all()
     np.testing.assert_allclose(turned.T @ turned, W.T @ W, atol=1e-15)
     np.testing.assert_array_equal(orient(PLAN, -W), turned)
+
+
+def test_a_cross_fitted_loss_knows_nothing_of_its_fold():
+    procedure = Procedure(GRID, shipped_losses, True, 10)
+    starts = [random_subspace(seed, 1, 4) for seed in range(2)]
+    losses = crossfit(PLAN, procedure, starts, **QUIET)
+    spoilt = PLAN.sample.Y.copy()
+    spoilt[PLAN.folds[1]] *= -1  # whatever happens in fold 1, what is learned without it stays
+    other = replace(PLAN, sample=replace(PLAN.sample, Y=spoilt))
+    again = crossfit(other, procedure, starts, **QUIET)
+    best = procedure.best_start(search(PLAN.without(1), procedure, starts, **QUIET))
+    alone = procedure.best_start(search(other.without(1), procedure, starts, **QUIET))
+    np.testing.assert_array_equal(best.W, alone.W)
+    assert again[1] != losses[1]
+    assert (np.delete(again, 1) != np.delete(losses, 1)).all()
+
+
+def test_a_cross_fitted_loss_is_that_of_the_density_learned_without_the_fold():
+    procedure = Procedure(GRID, shipped_losses, True, 10)
+    starts = [random_subspace(0, 2, 4)]
+    losses = crossfit(PLAN, procedure, starts, **QUIET)
+    for j, rows in enumerate(PLAN.folds):
+        part = PLAN.without(j)
+        found = learn(part, procedure, starts[0])
+        identity = Scaling(np.zeros(4), np.ones(4)), Scaling(np.zeros(1), np.ones(1))
+        density = Density.build(
+            *identity,
+            part.basis,
+            W=found.W,
+            alpha=found.alpha,
+            sigma_z=found.choice.sigma_z,
+            sigma_y=found.choice.sigma_y,
+        )
+        held_out = PLAN.sample[rows]
+        dist = density.at(held_out.X)
+        exact = np.average(
+            0.5 * dist.squared_norm() - dist.pdf(held_out.Y), weights=held_out.weight
+        )
+        assert losses[j] == pytest.approx(exact, rel=1e-9)
+
+
+def test_dimensions_are_tried_upwards_until_two_in_a_row_do_not_help():
+    plan = random_plan(seed=3, n=80, dx=7, n_centers=40, n_folds=3)
+    procedure = Procedure(Candidates(((0.7, 0.7),), (0.05,)), shipped_losses, False, 10)
+    losses = crossfit_dimensions(
+        plan, procedure, lambda dz: [random_subspace(dz, dz, 7)], 7, **QUIET
+    )
+    tried = sorted(set(losses) - {7})
+    assert 7 in losses
+    assert tried == list(range(1, len(tried) + 1))
+    best = min(tried, key=lambda dz: losses[dz].mean())
+    assert tried[-1] == min(best + 2, 6)

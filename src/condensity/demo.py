@@ -98,7 +98,7 @@ def draw(problems: list[Problem], models: list[LSCE], path: Path) -> None:
     plt.close(figure)
 
 
-def main(path: Path = PICTURE, *, n_train: int | None = None, n_starts: int = 4) -> None:
+def main(path: Path = PICTURE, *, n_train: int | None = None, n_starts: int = 2) -> None:
     """Run the demonstration and write its picture to ``path``; smaller ``n_train`` is quicker."""
     rich_progress = require("rich.progress", "cli")
     require("matplotlib", "plots").use("Agg")

@@ -1,8 +1,9 @@
-"""The published algorithm: choose the model, descend, and again, from many starts.
+"""The algorithm: choose the model, descend, and again, from many starts.
 
 From each start W: select bandwidths and penalty by cross-validation, take five natural-gradient
 steps on the SCE estimate, and repeat until the subspace rests.  Of all starts the best is kept.
-Paper, Sec. 2.5.  Here, and only here, the densities of ``core`` meet the subspaces of ``manifold``.
+Paper, Sec. 2.5.  The number of directions is chosen by cross-fitting: all of this without a fold,
+judged on that fold.  Only here do the densities of ``core`` meet the subspaces of ``manifold``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import numpy as np
 
 from condensity.core.kernels import Array, Mask
 from condensity.core.objective import SCE, Point
-from condensity.core.selection import Candidates, Choice, Plan, Score, raw_losses, select, unscored
+from condensity.core.plan import Plan
+from condensity.core.selection import Candidates, Choice, Score, raw_losses, select, unscored
 from condensity.manifold.descent import Descent, Stop, descend
 from condensity.manifold.grassmann import orthonormal, projector_gap, random_point
 
@@ -23,6 +25,8 @@ STEPS_PER_ROUND = 5
 #: What counts as rest: the gradient (relative to the value), the motion of the subspace in a
 #: round, the relative gain of a round.
 GRADIENT_TOL, SUBSPACE_TOL, GAIN_TOL = 1e-6, 1e-3, 1e-3
+#: Dimensions tried beyond the best so far before the search for more is given up.
+PATIENCE = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +66,17 @@ class Procedure:
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """One more start is done."""
+    """One more start is done, of those with as many components."""
 
     done: int
     total: int
     n_components: int
     sce: float
+
+
+#: Maps a function over items; hears of every start that is done.
+Spread = Callable[..., Iterable[Solution]]
+Report = Callable[[Progress], None]
 
 
 def sce_problem(plan: Plan, choice: Choice) -> SCE:
@@ -113,7 +122,7 @@ def _at_rest(W: Array, descent: Descent[Point]) -> bool:
     return idle or gained <= GAIN_TOL * abs(descent.point.value)
 
 
-def draw_starts(rng: np.random.Generator, dz: int, active: Mask, n_starts: int) -> list[Array]:
+def draw_starts(rng: np.random.Generator, dz: int, *, active: Mask, n_starts: int) -> list[Array]:
     """Random subspaces of dimension ``dz`` among the inputs that vary (mask ``active`` (dx,)).
 
     Inputs that never vary get no weight, and descent leaves it so: their gradient is zero.
@@ -135,16 +144,60 @@ def orient(plan: Plan, W: Array) -> Array:
 
 
 def search(
+    plan: Plan, procedure: Procedure, starts: Sequence[Array], *, spread: Spread, report: Report
+) -> list[Solution]:
+    """Learn from every start; solutions come in the order of the starts."""
+    return _learn_all(procedure, [(plan, W) for W in starts], spread, report)
+
+
+def crossfit(
+    plan: Plan, procedure: Procedure, starts: Sequence[Array], *, spread: Spread, report: Report
+) -> Array:
+    """Loss on every fold of what was learned, subspace and all, without that fold: (folds,)."""
+    items = [(plan.without(j), W) for j in range(len(plan.folds)) for W in starts]
+    solutions = _learn_all(procedure, items, spread, report)
+    losses = []
+    for j in range(len(plan.folds)):
+        best = procedure.best_start(solutions[j * len(starts) : (j + 1) * len(starts)])
+        # At a fixed W, cross-validation of one candidate fits fold j's coefficients without it.
+        losses.append(select(plan, best.W, best.choice.alone, procedure.score).losses[0, 0, j])
+    return np.array(losses)
+
+
+def crossfit_dimensions(
     plan: Plan,
     procedure: Procedure,
-    starts: Sequence[Array],
+    starts: Callable[[int], Sequence[Array]],
+    most: int,
     *,
-    spread: Callable[..., Iterable[Solution]] = map,
-    report: Callable[[Progress], None] = lambda progress: None,
+    spread: Spread,
+    report: Report,
+) -> dict[int, Array]:
+    """Cross-fitted losses of no reduction and of 1, 2, ... components, until more do not help.
+
+    ``starts(dz)`` gives subspaces to start from.
+    """
+    run = partial(crossfit, plan, procedure, spread=spread, report=report)
+    losses = {most: run(starts(most))}
+    best = 0
+    for dz in range(1, most):
+        losses[dz] = run(starts(dz))
+        if not best or losses[dz].mean() < losses[best].mean():
+            best = dz
+        if dz >= best + PATIENCE:
+            break
+    return losses
+
+
+def _learn_all(
+    procedure: Procedure, items: Sequence[tuple[Plan, Array]], spread: Spread, report: Report
 ) -> list[Solution]:
-    """Learn from every start, in the order given; ``spread`` maps, ``report`` hears of each."""
     solutions: list[Solution] = []
-    for solution in spread(partial(learn, plan, procedure), starts):
+    for solution in spread(partial(_learn_item, procedure), items):
         solutions.append(solution)
-        report(Progress(len(solutions), len(starts), len(solution.W), solution.sce))
+        report(Progress(len(solutions), len(items), len(solution.W), solution.sce))
     return solutions
+
+
+def _learn_item(procedure: Procedure, item: tuple[Plan, Array]) -> Solution:
+    return learn(item[0], procedure, item[1])

@@ -2,78 +2,20 @@ import numpy as np
 import pytest
 
 import oracles
+from condensity.core.plan import Plan
 from condensity.core.selection import (
     BANDWIDTHS,
     PENALTIES,
     RAW_BANDWIDTHS,
     Candidates,
-    Plan,
     raw_losses,
     select,
     shipped_losses,
     unscored,
 )
-from problems import random_plan, random_sample, random_subspace
+from problems import center_rows, fold_labels, random_plan, random_sample, random_subspace
 
 CANDIDATES = Candidates(((0.5, 0.5), (1.1, 0.4)), (0.01, 0.3))
-
-
-def fold_labels(plan):
-    labels = np.empty(len(plan.sample), dtype=int)
-    for j, rows in enumerate(plan.folds):
-        labels[rows] = j
-    return labels
-
-
-def test_a_plan_deals_every_row_to_one_fold_and_centers_evenly():
-    plan = random_plan(n=23, n_centers=9, n_folds=4)
-    labels = fold_labels(plan)
-    assert sorted(np.bincount(labels)) == [5, 6, 6, 6]
-    assert sorted(np.bincount(labels[plan.centers])) == [2, 2, 2, 3]
-
-
-def test_a_plan_keeps_the_sample():
-    sample = random_sample(3)
-    plan = Plan.draw(sample, np.arange(23), n_centers=5, folds=3, rng=np.random.default_rng(0))
-    order = np.lexsort(plan.sample.X.T)
-    back = np.lexsort(sample.X.T)
-    for field in ("X", "Y", "weight"):
-        ours, theirs = getattr(plan.sample, field)[order], getattr(sample, field)[back]
-        np.testing.assert_array_equal(ours, theirs)
-
-
-def test_a_plan_follows_the_labels_it_is_given():
-    sample = random_sample(4, n=12)
-    labels = np.array([7, 7, 3] * 4)
-    plan = Plan.draw(sample, np.arange(12), n_centers=5, folds=labels, rng=np.random.default_rng(0))
-    assert [rows.stop - rows.start for rows in plan.folds] == [4, 8]
-    np.testing.assert_array_equal(plan.sample.X[plan.folds[0]], sample.X[labels == 3])
-
-
-def test_equal_rows_are_one_centre_and_serve_the_folds_that_hold_a_copy_out():
-    sample = random_sample(6, n=6)
-    rows = np.array([0, 0, 1, 1, 2, 3, 4, 5])
-    sample, group = sample[rows], rows
-    labels = np.array([0, 1, 0, 0, 0, 1, 1, 1])
-    plan = Plan.draw(sample, group, n_centers=6, folds=labels, rng=np.random.default_rng(0))
-    assert len(plan.centers) == 6
-    for k, row in enumerate(plan.centers):
-        original = int(np.flatnonzero((plan.sample.X[row] == sample.X).all(axis=1))[0])
-        held_by = set(labels[group == group[original]].tolist())
-        # row 0 has a copy in either fold: whichever is held out, the other still shows it
-        assert plan.usable[:, k].tolist() == [held_by != {0}, held_by != {1}]
-
-
-def test_centers_are_drawn_with_the_weights_of_the_sample():
-    sample = random_sample(7, n=4)
-    heavy = type(sample)(sample.X, sample.Y, np.array([0.4, 0.4, 0.1, 0.1]))
-    rng = np.random.default_rng(0)
-    drawn = np.zeros(4)
-    for _ in range(500):
-        plan = Plan.draw(heavy, np.arange(4), n_centers=2, folds=np.zeros(4, int), rng=rng)
-        drawn[plan.centers] += 1 / 500
-    # Without replacement: 0.4 + 0.4 * 0.4 / 0.6 + 2 * 0.1 * 0.4 / 0.9.
-    np.testing.assert_allclose(drawn[:2], 0.4 + 0.16 / 0.6 + 0.08 / 0.9, atol=0.05)
 
 
 def test_the_documented_grids():
@@ -90,7 +32,7 @@ def test_raw_losses_are_the_refits_of_the_paper_with_nothing_of_the_fold_in_them
     for i, sigmas in enumerate(CANDIDATES.bandwidths):
         for j, penalty in enumerate(CANDIDATES.penalties):
             exact = oracles.raw_cv_loss(
-                W, s.X, s.Y, fold_labels(plan), plan.centers, *sigmas, penalty, s.weight
+                W, s.X, s.Y, fold_labels(plan), center_rows(plan), *sigmas, penalty, s.weight
             )
             assert choice.losses[i, j].mean() == pytest.approx(exact, rel=1e-10)
 
@@ -111,7 +53,7 @@ def test_shipped_losses_are_those_of_the_clipped_normalised_density(dy):
     clipped_somewhere = False
     for fold in range(3):
         train = labels != fold
-        c = [k for k in plan.centers if train[k]]
+        c = [k for k in center_rows(plan) if train[k]]
         G, h = oracles.G_and_h(W, s.X[train], s.Y[train], s.X[c], s.Y[c], *sigmas, s.weight[train])
         alpha = np.linalg.solve(G + penalty * np.eye(len(c)), h)
         clipped_somewhere |= bool((alpha < 0).any())

@@ -206,3 +206,7 @@ def test_a_failed_refit_leaves_the_old_fit_in_place(estimator):
     with pytest.raises(ValueError, match="y contains NaN"):
         model.fit(X[:, :3] + 1, with_value(Y, np.nan))
     np.testing.assert_array_equal(model.predict(X), before)
+
+
+def test_choosing_the_dimension_takes_three_folds():
+    assert_refused(LSCE(cv=2), "at least 3 folds, got 2: pass cv=3 or more, or fix", X, Y)

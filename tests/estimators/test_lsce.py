@@ -74,24 +74,50 @@ def test_scoring_squared_keeps_the_start_with_the_best_held_out_density():
     assert -best.loss == pytest.approx(max(model.cv_results_["mean_test_score"]))
 
 
-def test_auto_tries_every_dimension_and_keeps_the_best_held_out_one():
+def test_published_auto_tries_every_dimension_and_keeps_the_best_scored_one():
     X, y = toy_b().sample(120, random_state=3)
-    X = X[:, :3]
-    model = LSCE(n_starts=2, random_state=0).fit(X, y)
+    model = LSCE(n_starts=2, scoring="sce", random_state=0).fit(X[:, :3], y)
     table = pd.DataFrame(model.cv_results_)
     assert sorted(table.param_n_components.unique()) == [1, 2, 3]
     assert model.n_components_ == len(model.components_)
     assert table.loc[table.mean_test_score.idxmax()].param_n_components == model.n_components_
-    assert model.n_components_ == 1
     assert [s.n_components for s in model.history_] == [1, 1, 2, 2, 3]
+    assert not hasattr(model, "dimension_results_")
+
+
+def test_auto_keeps_the_dimension_with_the_best_cross_fitted_score():
+    X, y = toy_b().sample(120, random_state=3)
+    model = LSCE(n_starts=2, random_state=0).fit(X[:, :4], y)
+    table = pd.DataFrame(model.dimension_results_)
+    assert table.param_n_components.tolist() == [1, 2, 3, 4]
+    best = table.loc[table.mean_test_score.idxmax()]
+    assert model.n_components_ == best.param_n_components == 1
+    assert best.rank_test_score == 1
+    assert set(model.cv_results_["param_n_components"]) == {1}
+
+
+def test_auto_does_not_reduce_noise_to_something_it_can_explain():
+    # Scores of a W that has seen every fold always find structure in noise; cross-fitted ones
+    # see that it is worth no more than the density without inputs.
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((100, 6)), rng.standard_normal(100)
+    model = LSCE(n_starts=2, random_state=0).fit(X, y)
+    unconditional = 0.5 / (2 * np.sqrt(np.pi))  # of the standard normal density
+    assert max(model.dimension_results_["mean_test_score"]) < 1.1 * unconditional
+    assert max(model.cv_results_["mean_test_score"]) > max(
+        model.dimension_results_["mean_test_score"]
+    )
 
 
 def test_auto_works_with_everything_else_fixed():
     X, y = toy_b().sample(100, random_state=3)
-    model = LSCE(n_starts=2, bandwidth=0.3, penalty=0.01, random_state=0).fit(X[:, :3], y)
-    table = pd.DataFrame(model.cv_results_)
-    assert table.param_n_components.tolist() == [1, 2, 3]
-    assert model.n_components_ == table.loc[table.mean_test_score.idxmax()].param_n_components
+    for scoring in ("squared", "sce"):
+        fixed = LSCE(n_starts=2, bandwidth=0.3, penalty=0.01, scoring=scoring, random_state=0)
+        model = fixed.fit(X[:, :3], y)
+        table = model.dimension_results_ if scoring == "squared" else model.cv_results_
+        assert table["param_n_components"].tolist() == [1, 2, 3]
+        best = np.argmax(table["mean_test_score"])
+        assert model.n_components_ == table["param_n_components"][best]
 
 
 def test_all_components_is_no_reduction():

@@ -17,84 +17,16 @@ from operator import add
 import numpy as np
 from scipy.special import softmax
 
-from condensity.core.kernels import Array, Indices, Mask, gaussian, squared_distances
+from condensity.core.kernels import Array, gaussian, squared_distances
 from condensity.core.moments import Moments, lebesgue_from_distances, moments
+from condensity.core.plan import Plan
 from condensity.core.ridge import solve
-from condensity.core.sample import Sample
 
 #: Bandwidths in units of the standard deviations of x and y, and penalties on ``alpha^T alpha``.
 #: The raw score is not to be trusted with kernels narrower than a tenth (docs/choices.md).
 BANDWIDTHS = tuple(np.logspace(-1.5, 0.5, 9).tolist())
 RAW_BANDWIDTHS = BANDWIDTHS[2:]
 PENALTIES = tuple(np.logspace(-3.0, 1.0, 9).tolist())
-
-
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """How a sample is cut: rows ordered by fold, and the centres with the folds they may serve."""
-
-    sample: Sample
-    folds: tuple[slice, ...]
-    centers: Indices  # (b,) rows of the sample, increasing
-    usable: Mask  # (folds, b) whether a sample outside the fold sits on the centre
-
-    @classmethod
-    def draw(
-        cls,
-        sample: Sample,
-        group: Indices,
-        *,
-        n_centers: int,
-        folds: int | Indices,
-        rng: np.random.Generator,
-    ) -> Plan:
-        """Draw distinct centres with the probabilities of the sample; deal the rows to the folds.
-
-        ``group`` numbers the distinct rows (``sample.canonical``).  ``folds`` is the number of
-        folds, or the label of each row's fold where that is settled already.
-        """
-        # Streams of their own: centres do not depend on how the rows are dealt.
-        pick_rng, deal_rng = rng.spawn(2)
-        is_center = _pick(sample, group, n_centers, pick_rng)
-        if isinstance(folds, int):
-            labels = _deal(is_center, folds, deal_rng)
-        else:
-            labels = np.unique(folds, return_inverse=True)[1]
-        order = np.argsort(labels, kind="stable")
-        ends = np.cumsum(np.bincount(labels)).tolist()
-        cuts = tuple(slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True))
-        centers = is_center[order].nonzero()[0]
-        usable = _outside(labels, group)[:, group[order][centers]]
-        return cls(sample[order], cuts, centers, usable)
-
-    @property
-    def basis(self) -> Sample:
-        """The centres as a sample."""
-        return self.sample[self.centers]
-
-
-def _pick(sample: Sample, group: Indices, n_centers: int, rng: np.random.Generator) -> Mask:
-    """Which rows are centres: the first of each group drawn."""
-    mass = np.bincount(group, weights=sample.weight)
-    chosen = rng.choice(len(mass), n_centers, replace=False, p=mass / mass.sum())
-    return np.isin(np.arange(len(sample)), np.searchsorted(group, chosen))
-
-
-def _outside(labels: Indices, group: Indices) -> Mask:
-    """Whether a group has rows outside a fold, (folds, groups)."""
-    count = np.zeros((labels.max() + 1, group.max() + 1), dtype=int)
-    np.add.at(count, (labels, group), 1)
-    outside: Mask = count.sum(axis=0) > count
-    return outside
-
-
-def _deal(is_center: Mask, n_folds: int, rng: np.random.Generator) -> Indices:
-    """Random folds of equal size; centres go round first, so that no fold takes them all."""
-    rows = rng.permutation(len(is_center))
-    rows = rows[np.argsort(~is_center[rows], kind="stable")]
-    labels = np.empty(len(rows), dtype=np.intp)
-    labels[rows] = np.arange(len(rows)) % n_folds
-    return labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +50,11 @@ class Choice:
     loss: float  # mean over folds; NaN when nothing was scored
     candidates: Candidates
     losses: Array  # (bandwidths, penalties, folds)
+
+    @property
+    def alone(self) -> Candidates:
+        """The chosen candidate and no other."""
+        return Candidates(((self.sigma_z, self.sigma_y),), (self.penalty,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,8 +100,7 @@ def select(
 
     ``spread`` maps a function over the bandwidths; any map gives the same answer.
     """
-    Z = plan.sample.X @ W.T
-    U, V = Z[plan.centers], plan.basis.Y
+    Z, U, V = plan.sample.X @ W.T, plan.basis.X @ W.T, plan.basis.Y
     squared = squared_distances(Z, U), squared_distances(plan.sample.Y, V), squared_distances(V, V)
     at_bandwidth = partial(_losses, plan, squared, candidates.penalties, score)
     return _best(candidates, np.stack(list(spread(at_bandwidth, candidates.bandwidths))))

@@ -25,8 +25,9 @@ from condensity._validation import (
 from condensity.core.density import Density
 from condensity.core.kernels import Array, Indices
 from condensity.core.mixture import ConditionalMixture
+from condensity.core.plan import Plan
 from condensity.core.sample import Sample, Scaling, canonical
-from condensity.core.selection import BANDWIDTHS, PENALTIES, Candidates, Choice, Plan
+from condensity.core.selection import BANDWIDTHS, PENALTIES, Candidates, Choice
 from condensity.metrics import squared_loss
 
 #: Centres that ``n_centers="auto"`` allows itself: the cost of a fit grows with their square.
@@ -162,7 +163,7 @@ class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
         self._y_axes = prepared.y_axes
         self.bandwidth_ = (choice.sigma_z, choice.sigma_y)
         self.penalty_ = choice.penalty
-        self.n_centers_ = len(prepared.plan.centers)
+        self.n_centers_ = len(prepared.plan.basis)
         self.sce_ = sce
         return self
 
@@ -189,15 +190,27 @@ def cv_table(choices: list[tuple[int, Choice]]) -> dict[str, Array]:
         for j, penalty in enumerate(choice.candidates.penalties)
     ]
     dz, sigma_z, sigma_y, penalties, losses = zip(*rows, strict=True)
-    scores = -np.array(losses)
-    mean = scores.mean(axis=1)
-    table = {
+    parameters = {
         "param_n_components": np.array(dz),
         "param_sigma_z": np.array(sigma_z),
         "param_sigma_y": np.array(sigma_y),
         "param_penalty": np.array(penalties),
+    }
+    return parameters | _scores(-np.array(losses))
+
+
+def dimension_table(losses: dict[int, Array]) -> dict[str, Array]:
+    """Cross-fitted results by number of components, in the same form."""
+    tried = sorted(losses)
+    return {"param_n_components": np.array(tried)} | _scores(-np.array([losses[d] for d in tried]))
+
+
+def _scores(scores: Array) -> dict[str, Array]:
+    """Columns for scores (candidates, folds)."""
+    mean = scores.mean(axis=1)
+    summary: dict[str, Any] = {
         "mean_test_score": mean,
         "std_test_score": scores.std(axis=1),
         "rank_test_score": np.argsort(np.argsort(-mean, kind="stable")) + 1,
     }
-    return table | {f"split{k}_test_score": column for k, column in enumerate(scores.T)}
+    return summary | {f"split{k}_test_score": column for k, column in enumerate(scores.T)}

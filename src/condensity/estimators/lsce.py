@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any, Self, cast
 
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from condensity._parallel import spread
 from condensity._parameters import check_count, check_option, check_rng, check_verbose
-from condensity._validation import check_inputs, check_reduced
+from condensity._validation import check_inputs, check_nested, check_reduced
 from condensity.core.kernels import Array
 from condensity.core.mixture import ConditionalMixture
 from condensity.core.selection import (
@@ -24,9 +25,22 @@ from condensity.core.selection import (
     raw_losses,
     shipped_losses,
 )
-from condensity.estimators.base import ConditionalDensityEstimator, Prepared, cv_table
+from condensity.estimators.base import (
+    ConditionalDensityEstimator,
+    Prepared,
+    cv_table,
+    dimension_table,
+)
 from condensity.manifold.descent import Stop
-from condensity.reduction import Procedure, Progress, Solution, draw_starts, orient, search
+from condensity.reduction import (
+    Procedure,
+    Progress,
+    Solution,
+    crossfit_dimensions,
+    draw_starts,
+    orient,
+    search,
+)
 
 SCORES = {"squared": shipped_losses, "sce": raw_losses}
 
@@ -52,16 +66,17 @@ class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensity
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Dimension of z; "auto" tries all and keeps the one with the smallest cross-validated loss
-        at its subspace (see ``cv_results_`` for how far that can be trusted).
+        Dimension of z.  "auto" chooses it by cross-fitting: everything is learned without a fold
+        and judged on that fold, for no reduction and for 1, 2, ... components until more do not
+        help.  With ``scoring="sce"`` it tries all and compares ``cv_results_``, as published.
     n_starts : int, default=5
         Random subspaces to start from.
     scoring : {"squared", "sce"}, default="squared"
         What decides.  "squared": bandwidth, penalty, start and dimension are those with the
         smallest cross-validated squared loss of the clipped, normalised density.  "sce", as
         published: the cross-validated loss of the raw fit decides on bandwidth, penalty and
-        dimension, the smallest SCE estimate on the start.  With bandwidth, penalty and dimension
-        all given nothing is cross-validated, and the smallest SCE estimate decides either way.
+        dimension, the smallest SCE estimate on the start; that also decides with "squared" when
+        bandwidth and penalty are given.
     n_centers : int or "auto", default="auto"
         Number of samples that carry a basis function, at most n; "auto" takes all up to 200.
     bandwidth : None, float or (float, float), default=None
@@ -95,9 +110,12 @@ class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensity
     sce_ : float
         The squared-loss conditional entropy reached, in standardised units.
     cv_results_ : dict of arrays
-        Cross-validation scores at the best subspace of every dimension tried.  That subspace
-        has seen all samples, so they flatter reduction: where an unbiased comparison of
-        dimensions matters, put an outer ``GridSearchCV`` around ``n_components``.
+        Cross-validation scores of bandwidths and penalties at the subspace found (with "auto"
+        and ``scoring="sce"``, at that of every dimension).  The subspace has seen all samples:
+        these scores compare bandwidths, and flatter reduction.
+    dimension_results_ : dict of arrays
+        Cross-fitted scores of the dimensions tried, unbiased but for having chosen among them;
+        only with ``n_components="auto"`` and ``scoring="squared"``.
     n_iter_ : int
         Descent steps of the start that won, at least 1.
     history_ : list of Start
@@ -183,21 +201,29 @@ class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensity
         -------
         self
         """
-        rng, verbose = check_rng(self.random_state), check_verbose(self.verbose)
         score = SCORES[check_option("scoring", self.scoring, tuple(SCORES))]
         max_steps = check_count("max_iter", self.max_iter, low=1)
         n_starts = check_count("n_starts", self.n_starts, low=1)
+        report = _reporter(check_verbose(self.verbose))
         candidates = self._candidates(RAW_BANDWIDTHS if score is raw_losses else BANDWIDTHS)
-        scored = len(candidates) > 1 or self._is_auto()
-        prepared = self._prepare(X, y, sample_weight, rng, scored=scored)
-        active = prepared.x_scaling.varies
-        dimensions = self._dimensions(int(active.sum()))
-        starts = [W for dz in dimensions for W in draw_starts(rng, dz, active, n_starts)]
-        procedure = Procedure(candidates, score, scored, max_steps)
-        solutions = search(
-            prepared.plan, procedure, starts, spread=spread(self.n_jobs), report=_reporter(verbose)
-        )
-        return self._keep_best(X, prepared, procedure, solutions)
+        several, auto = len(candidates) > 1, self._is_auto()
+        rng = check_rng(self.random_state)
+        prepared = self._prepare(X, y, sample_weight, rng, scored=several or auto)
+        active, plan = prepared.x_scaling.varies, prepared.plan
+        dimensions: Sequence[int] = self._dimensions(int(active.sum()))
+        starts = partial(draw_starts, rng, active=active, n_starts=n_starts)
+        crossfitted = auto and score is not raw_losses
+        procedure = Procedure(candidates, score, several or (auto and not crossfitted), max_steps)
+        run: dict[str, Any] = {"spread": spread(self.n_jobs), "report": report}
+        if crossfitted:
+            check_nested(plan)
+            losses = crossfit_dimensions(plan, procedure, starts, dimensions[-1], **run)
+            dimensions = [min(losses, key=lambda dz: losses[dz].mean())]
+        solutions = search(plan, procedure, [W for dz in dimensions for W in starts(dz)], **run)
+        self._keep_best(X, prepared, procedure, solutions)
+        if crossfitted:
+            self.dimension_results_ = dimension_table(losses)
+        return self
 
     def transform(self, X: Any) -> Array:
         """The reduced inputs ``z = W x``, (m, dz), of standardised x."""
@@ -225,7 +251,7 @@ class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensity
 
     def _keep_best(
         self, X: Any, prepared: Prepared, procedure: Procedure, solutions: list[Solution]
-    ) -> Self:
+    ) -> None:
         """Set the fitted attributes from the best start of the best dimension."""
         by_dimension = groupby(solutions, key=lambda s: len(s.W))
         winners = [procedure.best_start(list(group)) for _, group in by_dimension]
@@ -248,7 +274,6 @@ class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensity
             Start(len(s.W), np.array(s.values), s.stop.value, s.sce, s.choice.loss)
             for s in solutions
         ]
-        return self
 
 
 def _reporter(verbose: Any) -> Callable[[Progress], None]:
