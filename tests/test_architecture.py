@@ -28,7 +28,7 @@ LAYERS = {  # what each room may use of the others
         "metrics",
         "reduction",
     },
-    "plots": {"core", "estimators", "_extras"},
+    "plots": {"_validation", "core", "estimators", "_extras"},
     "_extras": set(),
     "demo": {"_extras", "plots", "estimators", "metrics", "datasets", "reduction"},
 }

@@ -146,6 +146,12 @@ def test_pit_of_several_outputs_needs_as_many_columns():
         metrics.pit(dist, Y[:, 0])
 
 
+def test_a_prediction_is_not_a_density():
+    for metric in (metrics.squared_loss, metrics.log_loss, metrics.crps, metrics.pit):
+        with pytest.raises(TypeError, match=r"got ndarray: pass model.predict_dist\(X\)"):
+            metric(np.zeros(3), np.zeros(3))
+
+
 def test_a_single_weight_is_the_weight_of_all(bimodal):
     dist, y = bimodal
     assert metrics.crps(dist, y, 2.0) == pytest.approx(metrics.crps(dist, y))

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from condensity import LSCE
+from condensity import LSCDE, LSCE
 from condensity._extras import require
 from condensity.demo import main
 from condensity.plots import plot_density
@@ -58,7 +58,11 @@ def test_plot_density_takes_frames_and_refuses_several_outputs():
     quick = LSCE(1, n_starts=1, bandwidth=0.4, penalty=0.01, random_state=0)
     assert plot_density(quick.fit(frame, y), frame, y).collections
     with pytest.raises(ValueError, match="one output: fit the model to a single column"):
-        plot_density(quick.fit(X, np.column_stack([y, y**2])), X, np.column_stack([y, y**2]))
+        plot_density(quick.fit(X, np.column_stack([y, y**2])), X, y)
+    with pytest.raises(ValueError, match="X has 120 rows but y has 119"):
+        plot_density(quick.fit(X, y), X, y[1:])
+    with pytest.raises(TypeError, match="draws a fitted LSCE, got LSCDE"):
+        plot_density(LSCDE(), X, y)
 
 
 def test_plot_density_uses_the_axes_it_is_given():

@@ -96,6 +96,8 @@ def check_weight(sample_weight: Any, n: int) -> Array:
     """Weights (n,), ones by default."""
     if sample_weight is None:
         return np.ones(n)
+    if isinstance(sample_weight, str):
+        raise ValueError(f"sample_weight must be numbers, one a sample, got {sample_weight!r}")
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n, sample_weight)
     weight = _numeric("sample_weight", sample_weight, ensure_2d=False)
@@ -185,7 +187,7 @@ def check_varies(x_sd: Array, y_sd: Array, names: Sequence[str] | None) -> None:
     if not y_sd.all():
         raise ValueError(
             f"y does not vary in column {_list(np.flatnonzero(y_sd == 0))}: a constant has no "
-            "density; drop that column"
+            "density; drop that column or look for what went wrong with it"
         )
     if not x_sd.any():
         raise ValueError("X does not vary in any column: there is nothing to condition on")

@@ -37,17 +37,18 @@ def squared_loss(dist: ConditionalMixture, Y: Any, sample_weight: Any = None) ->
     >>> round(squared_loss(toy_b().conditional(X), y), 2)
     -0.56
     """
+    dist = _mixture(dist)
     return _mean(0.5 * dist.squared_norm() - dist.pdf(Y), sample_weight)
 
 
 def log_loss(dist: ConditionalMixture, Y: Any, sample_weight: Any = None) -> float:
     """``mean_i -log p_i(y_i)``, lower is better."""
-    return _mean(-dist.log_pdf(Y), sample_weight)
+    return _mean(-_mixture(dist).log_pdf(Y), sample_weight)
 
 
 def crps(dist: ConditionalMixture, Y: Any, sample_weight: Any = None) -> float:
     """Mean of ``int (F_i(t) - 1[y_i <= t])^2 dt``, in the units of y, lower is better."""
-    return _mean(dist.crps(Y), sample_weight)
+    return _mean(_mixture(dist).crps(Y), sample_weight)
 
 
 def pit(dist: ConditionalMixture, Y: Any) -> Array:
@@ -57,7 +58,7 @@ def pit(dist: ConditionalMixture, Y: Any) -> Array:
     -------
     (m,) for one output; (m, dy), the transform of every marginal, for several.
     """
-    if dist.n_outputs == 1:
+    if _mixture(dist).n_outputs == 1:
         return dist.cdf(Y)
     Y, _ = check_targets(Y, n_outputs=dist.n_outputs)
     marginals = [dist.marginal(j).cdf(Y[:, j]) for j in range(dist.n_outputs)]
@@ -71,7 +72,7 @@ def hpd_coverage(dist: ConditionalMixture, Y: Any, random_state: Any = None) -> 
     ``hpd_coverage(dist, Y) <= 0.9`` is the coverage of the 90 % regions.  Exact for one output, by
     sampling from the densities for several.
     """
-    return dist.hpd_level(Y, random_state=random_state)
+    return _mixture(dist).hpd_level(Y, random_state=random_state)
 
 
 def subspace_error(A: Any, B: Any) -> float:
@@ -91,6 +92,15 @@ def subspace_error(A: Any, B: Any) -> float:
             f"A has {A.shape[1]} columns and B {B.shape[1]}: pass subspaces of the same space"
         )
     return projector_gap(A, B)
+
+
+def _mixture(dist: Any) -> ConditionalMixture:
+    if not isinstance(dist, ConditionalMixture):
+        raise TypeError(
+            f"dist must be a ConditionalMixture, got {type(dist).__name__}: "
+            "pass model.predict_dist(X)"
+        )
+    return dist
 
 
 def _basis(name: str, rows: Any) -> Array:

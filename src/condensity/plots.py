@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from condensity._extras import require
+from condensity._validation import check_same_length, check_targets
 from condensity.core.kernels import Array
 from condensity.estimators import LSCE
 
@@ -29,9 +30,13 @@ def plot_density(model: LSCE, X: Any, y: Any, *, ax: Any = None) -> Any:
     """
     plt = require("matplotlib.pyplot", "plots")
     ax = plt.subplots(layout="constrained")[1] if ax is None else ax
-    y = np.asarray(y, dtype=float).reshape(-1)
-    if len(y) != len(X):
+    if not isinstance(model, LSCE):
+        raise TypeError(f"plot_density draws a fitted LSCE, got {type(model).__name__}")
+    Y, _ = check_targets(y)
+    if Y.shape[1] > 1 or model.predict_dist(X[:1]).n_outputs > 1:
         raise ValueError("plot_density draws one output: fit the model to a single column of y")
+    check_same_length(X, Y)
+    y = Y[:, 0]
     along, positions, Z = _scan(model, X)
     grid = np.linspace(*_stretch(y), 300)
     density = model.predict_dist_reduced(Z).pdf_on(grid)

@@ -37,10 +37,22 @@ def test_equal_rows_are_one_centre_and_serve_the_folds_that_hold_a_copy_out():
     plan = Plan.draw(sample, group, n_centers=6, folds=labels, rng=np.random.default_rng(0))
     assert len(plan.basis) == 6
     for k, x in enumerate(plan.basis.X):
-        original = int(np.flatnonzero((sample.X == x).all(axis=1))[0])
+        original = int(np.flatnonzero((x == sample.X).all(axis=1))[0])
         held_by = set(labels[group == group[original]].tolist())
         # row 0 has a copy in either fold: whichever is held out, the other still shows it
         assert plan.usable[:, k].tolist() == [held_by != {0}, held_by != {1}]
+
+
+def test_equal_rows_share_a_fold_unless_the_sample_is_a_table_of_cells():
+    few = np.repeat(np.arange(20), 3)  # three copies of each row, five folds
+    sample = random_sample(9, n=20)[few]
+    plan = Plan.draw(sample, few, n_centers=20, folds=5, rng=np.random.default_rng(0))
+    assert ((plan.copies > 0).sum(axis=0) == 1).all()
+    cells = np.repeat(np.arange(4), 10)  # ten copies: every fold can know every cell
+    sample = random_sample(9, n=4)[cells]
+    plan = Plan.draw(sample, cells, n_centers=4, folds=5, rng=np.random.default_rng(0))
+    assert ((plan.copies > 0).sum(axis=0) > 1).all()
+    assert plan.usable.all()
 
 
 def test_centers_are_drawn_with_the_weights_of_the_sample():

@@ -73,6 +73,7 @@ def test_data(estimator, x, y, match):
     ("weight", "match"),
     [
         (with_value(np.ones(40), -0.5), "must be >= 0, got -0.5 at row 4: .* weight 0"),
+        ("balanced", "sample_weight must be numbers, one a sample, got 'balanced'"),
         (np.zeros(40), "zero for every sample: at least two"),
         (np.ones(39), r"shape \(40,\), one weight a sample, got \(39,\)"),
         (with_value(np.ones(40), np.nan), "sample_weight contains NaN"),

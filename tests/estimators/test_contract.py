@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -79,14 +79,23 @@ def test_integer_weights_are_repetitions_with_everything_fixed(estimator):
 
 
 @each_estimator()
-def test_integer_weights_are_repetitions_whenever_copies_share_a_fold(estimator):
+def test_integer_weights_are_repetitions_when_everything_is_selected(estimator):
     X, Y = data(60)
     weight = np.arange(60) % 4
     rows = np.repeat(np.arange(60), weight)
-    by_row = np.arange(60) % 5
-    weighted = clone(estimator).set_params(cv=PredefinedSplit(by_row)).fit(X, Y, weight)
-    repeated = clone(estimator).set_params(cv=PredefinedSplit(by_row[rows])).fit(X[rows], Y[rows])
+    weighted, repeated = clone(estimator).fit(X, Y, weight), clone(estimator).fit(X[rows], Y[rows])
+    assert weighted.bandwidth_ == repeated.bandwidth_
     np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-6)
+
+
+@each_estimator()
+def test_a_bootstrap_sample_does_not_drive_the_bandwidth_to_its_floor(estimator):
+    X, Y = data(100)
+    rows = np.random.default_rng(0).integers(0, 100, 100)
+    model = clone(estimator).fit(X[rows], Y[rows])
+    X_test, Y_test = data(500, seed=1)
+    assert model.bandwidth_[1] > 0.1
+    assert model.score(X_test, Y_test) > 0
 
 
 @each_estimator()

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condensity._parameters import check_rng
+from condensity._parameters import check_count, check_rng
 from condensity.core import checks, levelsets, univariate
 from condensity.core.blocks import Block
 from condensity.core.kernels import Array, log_sum_exp, row_blocks
@@ -41,6 +41,7 @@ class ConditionalMixture:
     Examples
     --------
     >>> import numpy as np
+    >>> from condensity.core.mixture import Block, ConditionalMixture
     >>> mix = ConditionalMixture([Block(np.log([[3.0, 1.0]]), np.array([[0.0], [4.0]]), np.eye(1))])
     >>> mix
     ConditionalMixture(m=1, dy=1, components=2)
@@ -179,6 +180,7 @@ class ConditionalMixture:
 
     def interval(self, level: float) -> Array:
         """Central interval, ``(1 - level) / 2`` beyond either end, one output only: (m, 2)."""
+        checks.one_output(self.n_outputs, "interval")
         tail = (1 - checks.probability(level)) / 2
         return self.quantile([tail, 1 - tail])
 
@@ -271,7 +273,7 @@ class ConditionalMixture:
 
         ``random_state`` is None, a seed, a ``numpy.random.Generator`` or a ``RandomState``.
         """
-        rng = check_rng(random_state)
+        rng, n = check_rng(random_state), check_count("n", n, low=0)
         cumulative = np.cumsum(np.exp(self.log_weights), axis=1)
         cumulative /= cumulative[:, -1:]
         uniform = rng.random((len(self), n))

@@ -36,13 +36,13 @@ class Plan:
         """Draw distinct centres with the probabilities of the sample; deal the rows to the folds.
 
         ``group`` numbers the distinct rows (``sample.canonical``).  ``folds`` is the number of
-        folds, or the label of each row's fold where that is settled already.
+        folds at most, or the label of each row's fold where that is settled already.
         """
         # Streams of their own: centres do not depend on how the rows are dealt.
         pick_rng, deal_rng = rng.spawn(2)
         is_center = _pick(sample, group, n_centers, pick_rng)
         if isinstance(folds, int):
-            labels = _deal(is_center, folds, deal_rng)
+            labels = _deal(is_center, group, folds, deal_rng)
         else:
             labels = np.unique(folds, return_inverse=True)[1]
         copies = np.zeros((labels.max() + 1, group.max() + 1), dtype=np.intp)
@@ -77,13 +77,21 @@ def _pick(sample: Sample, group: Indices, n_centers: int, rng: np.random.Generat
     return np.isin(np.arange(len(sample)), np.searchsorted(group, chosen))
 
 
-def _deal(is_center: Mask, n_folds: int, rng: np.random.Generator) -> Indices:
-    """Random folds of equal size; centres go round first, so that no fold takes them all."""
-    rows = rng.permutation(len(is_center))
-    rows = rows[np.argsort(~is_center[rows], kind="stable")]
-    labels = np.empty(len(rows), dtype=np.intp)
-    labels[rows] = np.arange(len(rows)) % n_folds
-    return labels
+def _deal(is_center: Mask, group: Indices, n_folds: int, rng: np.random.Generator) -> Indices:
+    """Random folds of equal size; centres go round first, so that no fold takes them all.
+
+    Equal rows go to the same fold, or each would explain its twins: a bandwidth of zero could not
+    be beaten.  Only where the sample is a table of cells, each with enough rows for every fold, are
+    they dealt one by one: there equal rows are what the data are like.
+    """
+    n_groups = int(group[-1]) + 1
+    cells = len(group) >= n_folds * n_groups
+    first = np.arange(len(group)) if cells else np.searchsorted(group, np.arange(n_groups))
+    units = rng.permutation(len(first))
+    units = units[np.argsort(~is_center[first][units], kind="stable")]
+    labels = np.empty(len(units), dtype=np.intp)
+    labels[units] = np.arange(len(units)) % min(n_folds, len(units))
+    return labels if cells else labels[group]
 
 
 def _slices(sizes: list[int]) -> tuple[slice, ...]:
