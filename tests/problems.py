@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from condensity.core.plan import Plan
+from condensity.core.plan import Plan, deal, pick
 from condensity.core.sample import Sample
 
 
@@ -19,7 +19,10 @@ def random_sample(seed=0, n=23, dx=4, dy=1):
 def random_plan(seed=0, n=23, dx=4, dy=1, n_centers=9, n_folds=3):
     rng = np.random.default_rng(seed + 1000)
     sample = random_sample(seed, n, dx, dy)
-    return Plan.draw(sample, np.arange(n), n_centers=n_centers, folds=n_folds, rng=rng)
+    centers = pick(sample, n_centers, rng)
+    return Plan.cut(
+        sample, deal(sample.weight, np.arange(n), n_folds, centers=centers, rng=rng), centers
+    )
 
 
 def random_subspace(seed, dz, dx):

@@ -116,7 +116,8 @@ def check_weight(sample_weight: Any, n: int) -> Array:
         raise ValueError(
             "sample_weight is zero for every sample: at least two samples need a positive weight"
         )
-    return np.asarray(weight / weight.max())
+    # A power of two, so that integer weights stay exact and add up like repetitions.
+    return np.asarray(np.ldexp(weight, -int(np.frexp(weight.max())[1])))
 
 
 def check_folds(cv: Any, X: Array, Y: Array, weight: Array) -> int | Indices:

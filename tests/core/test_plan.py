@@ -1,68 +1,85 @@
 import numpy as np
+import pytest
 
-from condensity.core.plan import Plan
+from condensity.core.plan import Plan, by_label, deal, pick
 from problems import center_rows, fold_labels, random_plan, random_sample
 
 
-def test_a_plan_deals_every_row_to_one_fold_and_centers_evenly():
+def test_every_row_is_in_one_fold_and_folds_are_of_one_size():
     plan = random_plan(n=23, n_centers=9, n_folds=4)
+    assert sorted(np.bincount(fold_labels(plan))) == [5, 6, 6, 6]
+    assert (plan.known.sum(axis=0) == 1).all()
     labels = fold_labels(plan)
-    assert sorted(np.bincount(labels)) == [5, 6, 6, 6]
-    assert sorted(np.bincount(labels[center_rows(plan)])) == [2, 2, 2, 3]
+    for k, row in enumerate(center_rows(plan)):
+        assert plan.known[labels[row], k]
+
+
+def test_centres_are_spread_over_the_folds():
+    group = np.arange(30)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        mass = deal(np.ones(30), group, 5, centers=np.array([3, 8, 11, 20, 29]), rng=rng)
+        assert (mass[:, [3, 8, 11, 20, 29]].sum(axis=1) == 1).all()
 
 
 def test_a_plan_keeps_the_sample():
-    sample = random_sample(3)
-    plan = Plan.draw(sample, np.arange(23), n_centers=5, folds=3, rng=np.random.default_rng(0))
-    order = np.lexsort(plan.sample.X.T)
-    back = np.lexsort(sample.X.T)
-    for field in ("X", "Y", "weight"):
-        ours, theirs = getattr(plan.sample, field)[order], getattr(sample, field)[back]
-        np.testing.assert_array_equal(ours, theirs)
+    plan, sample = random_plan(3), random_sample(3)
+    order, back = np.lexsort(plan.sample.X.T), np.lexsort(sample.X.T)
+    np.testing.assert_array_equal(plan.sample.X[order], sample.X[back])
+    np.testing.assert_array_equal(plan.sample.Y[order], sample.Y[back])
+    np.testing.assert_allclose(plan.sample.weight[order], sample.weight[back], rtol=1e-14)
 
 
 def test_a_plan_follows_the_labels_it_is_given():
     sample = random_sample(4, n=12)
     labels = np.array([7, 7, 3] * 4)
-    plan = Plan.draw(sample, np.arange(12), n_centers=5, folds=labels, rng=np.random.default_rng(0))
+    mass = by_label(sample.weight, np.arange(12), labels)
+    plan = Plan.cut(sample, mass, np.arange(5))
     assert [rows.stop - rows.start for rows in plan.folds] == [4, 8]
     np.testing.assert_array_equal(plan.sample.X[plan.folds[0]], sample.X[labels == 3])
 
 
 def test_equal_rows_are_one_centre_and_serve_the_folds_that_hold_a_copy_out():
-    sample = random_sample(6, n=6)
-    rows = np.array([0, 0, 1, 1, 2, 3, 4, 5])
-    sample, group = sample[rows], rows
+    measure = random_sample(6, n=6)
+    group = np.array([0, 0, 1, 1, 2, 3, 4, 5])
     labels = np.array([0, 1, 0, 0, 0, 1, 1, 1])
-    plan = Plan.draw(sample, group, n_centers=6, folds=labels, rng=np.random.default_rng(0))
-    assert len(plan.basis) == 6
-    for k, x in enumerate(plan.basis.X):
-        original = int(np.flatnonzero((x == sample.X).all(axis=1))[0])
-        held_by = set(labels[group == group[original]].tolist())
-        # row 0 has a copy in either fold: whichever is held out, the other still shows it
-        assert plan.usable[:, k].tolist() == [held_by != {0}, held_by != {1}]
+    mass = by_label(np.ones(8), group, labels)
+    plan = Plan.cut(measure, mass, np.arange(6))
+    assert len(plan.sample) == 7  # row 0 stands in both folds, row 1 once with twice the weight
+    assert plan.sample.weight.sum() == pytest.approx(1)
+    twice = (measure.X[1] == plan.sample.X).all(axis=1)
+    assert plan.sample.weight[twice] == pytest.approx(2 / 8)
+    # Row 0 has a copy in either fold: whichever is held out, the other still shows it.
+    assert plan.usable.tolist() == [
+        [True, False, False, True, True, True],
+        [True] * 3 + [False] * 3,
+    ]
 
 
 def test_equal_rows_share_a_fold_unless_the_sample_is_a_table_of_cells():
+    rng = np.random.default_rng(0)
     few = np.repeat(np.arange(20), 3)  # three copies of each row, five folds
-    sample = random_sample(9, n=20)[few]
-    plan = Plan.draw(sample, few, n_centers=20, folds=5, rng=np.random.default_rng(0))
-    assert ((plan.copies > 0).sum(axis=0) == 1).all()
+    mass = deal(np.ones(60), few, 5, centers=np.arange(20), rng=rng)
+    assert ((mass > 0).sum(axis=0) == 1).all()
+    assert mass.sum() == 60
     cells = np.repeat(np.arange(4), 10)  # ten copies: every fold can know every cell
-    sample = random_sample(9, n=4)[cells]
-    plan = Plan.draw(sample, cells, n_centers=4, folds=5, rng=np.random.default_rng(0))
-    assert ((plan.copies > 0).sum(axis=0) > 1).all()
-    assert plan.usable.all()
+    mass = deal(np.ones(40), cells, 5, centers=np.arange(4), rng=rng)
+    assert ((mass > 0).sum(axis=0) > 1).all()
+    np.testing.assert_array_equal(mass.sum(axis=1), [8] * 5)
+
+
+def test_there_are_no_more_folds_than_distinct_rows():
+    group, rng = np.array([0, 0, 1, 1, 2, 2]), np.random.default_rng(0)
+    mass = deal(np.ones(6), group, 5, centers=np.arange(3), rng=rng)
+    assert mass.shape == (3, 3)
 
 
 def test_centers_are_drawn_with_the_weights_of_the_sample():
     sample = random_sample(7, n=4)
     heavy = type(sample)(sample.X, sample.Y, np.array([0.4, 0.4, 0.1, 0.1]))
-    rng = np.random.default_rng(0)
-    drawn = np.zeros(4)
+    rng, drawn = np.random.default_rng(0), np.zeros(4)
     for _ in range(500):
-        plan = Plan.draw(heavy, np.arange(4), n_centers=2, folds=np.zeros(4, int), rng=rng)
-        drawn[center_rows(plan)] += 1 / 500
+        drawn[pick(heavy, 2, rng)] += 1 / 500
     # Without replacement: 0.4 + 0.4 * 0.4 / 0.6 + 2 * 0.1 * 0.4 / 0.9.
     np.testing.assert_allclose(drawn[:2], 0.4 + 0.16 / 0.6 + 0.08 / 0.9, atol=0.05)
 
@@ -79,15 +96,13 @@ def test_without_a_fold_nothing_of_it_is_left():
         for rows, k in zip(part.folds, others, strict=True):
             np.testing.assert_array_equal(part.sample.Y[rows], plan.sample.Y[plan.folds[k]])
         assert part.usable.shape == (3, len(part.basis))
-        assert (part.copies.sum(axis=0) == 1).all()
+        assert (part.known.sum(axis=0) == 1).all()
 
 
 def test_without_a_fold_a_centre_stays_that_another_fold_knows():
-    sample = random_sample(8, n=4)
-    rows = np.array([0, 0, 1, 2, 3])
-    labels = np.array([0, 1, 0, 1, 2])
-    plan = Plan.draw(sample[rows], rows, n_centers=4, folds=labels, rng=np.random.default_rng(0))
-    part = plan.without(0)
+    measure = random_sample(8, n=4)
+    mass = by_label(np.ones(5), np.array([0, 0, 1, 2, 3]), np.array([0, 1, 0, 1, 2]))
+    part = Plan.cut(measure, mass, np.arange(4)).without(0)
     assert len(part.basis) == 3  # of the two rows that fold 0 knows, one is known elsewhere
-    assert (sample.X[0] == part.basis.X).all(axis=1).any()
-    assert not (sample.X[1] == part.basis.X).all(axis=1).any()
+    assert (measure.X[0] == part.basis.X).all(axis=1).any()
+    assert not (measure.X[1] == part.basis.X).all(axis=1).any()

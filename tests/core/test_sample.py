@@ -5,37 +5,37 @@ from condensity.core.sample import Scaling, canonical
 from problems import random_sample
 
 
-def test_the_order_of_rows_does_not_change_the_measure():
+def test_order_and_repetition_do_not_change_the_measure_by_a_bit():
     s = random_sample(0, n=12)
-    twice = np.r_[np.arange(12), [3, 3, 7]]  # equal rows with unequal weights among them
-    X, Y, weight = s.X[twice], s.Y[twice], np.arange(1.0, 16.0)
-    rows = np.random.default_rng(0).permutation(15)
-    a, b = canonical(X, Y, weight), canonical(X[rows], Y[rows], weight[rows])
+    counts = np.array([1, 2, 3] * 4)
+    weighted, _, _ = canonical(s.X, s.Y, counts / 4)
+    rows = np.random.default_rng(0).permutation(np.repeat(np.arange(12), counts))
+    repeated, origin, group = canonical(s.X[rows], s.Y[rows], np.ones(len(rows)))
     for field in ("X", "Y", "weight"):
-        np.testing.assert_array_equal(getattr(a[0], field), getattr(b[0], field))
-    np.testing.assert_array_equal(a[2], b[2])
-    np.testing.assert_array_equal(a[1], rows[b[1]])
+        np.testing.assert_array_equal(getattr(weighted, field), getattr(repeated, field))
+    np.testing.assert_array_equal(s.X[rows][origin], repeated.X[group])
 
 
 def test_each_row_keeps_its_own_target_and_weight():
     s = random_sample(1, n=15)
-    sample, origin, _ = canonical(s.X, s.Y, 3 * s.weight)
+    sample, origin, group = canonical(s.X, s.Y, 3 * s.weight)
     assert sorted(origin) == list(range(15))
+    np.testing.assert_array_equal(group, np.arange(15))
     np.testing.assert_array_equal(sample.X, s.X[origin])
     np.testing.assert_array_equal(sample.Y, s.Y[origin])
     np.testing.assert_allclose(sample.weight, s.weight[origin])
 
 
-def test_equal_rows_share_a_group_and_only_they():
+def test_equal_rows_are_merged_and_only_they():
     s = random_sample(2, n=6)
     rows = np.array([0, 1, 1, 4, 4, 4, 5])
     Y = s.Y[rows].copy()
     Y[2] += 1  # the same inputs with another target are another row
-    _, origin, group = canonical(s.X[rows], Y, np.ones(7))
+    measure, origin, group = canonical(s.X[rows], Y, np.arange(1.0, 8.0))
     number = dict(zip(origin.tolist(), group.tolist(), strict=True))
     assert number[3] == number[4] == number[5]
-    assert len({number[k] for k in (0, 1, 2, 3, 6)}) == 5
-    assert sorted(set(group)) == list(range(5))
+    assert len({number[k] for k in (0, 1, 2, 3, 6)}) == len(measure) == 5
+    assert measure.weight[number[3]] == pytest.approx((4 + 5 + 6) / 28)
 
 
 def test_rows_without_weight_are_gone():

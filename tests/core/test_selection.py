@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import oracles
-from condensity.core.plan import Plan
+from condensity.core.plan import Plan, deal
 from condensity.core.selection import (
     BANDWIDTHS,
     PENALTIES,
@@ -85,7 +85,8 @@ def test_a_held_out_sample_cannot_be_explained_by_its_own_kernel():
     rng = np.random.default_rng(5)
     sample = random_sample(5, n=60)
     noise = type(sample)(sample.X, rng.standard_normal((60, 1)), np.full(60, 1 / 60))
-    plan = Plan.draw(noise, np.arange(60), n_centers=60, folds=5, rng=rng)
+    every = np.arange(60)
+    plan = Plan.cut(noise, deal(noise.weight, every, 5, centers=every, rng=rng), every)
     candidates = Candidates(((0.01, 0.01), (1.0, 1.0)), (1e-3,))
     assert select(plan, np.eye(4), candidates, shipped_losses).sigma_y == 1.0
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from condensity.core.kernels import Indices, Mask
+from condensity.core.kernels import Array, Indices, Mask
 from condensity.core.sample import Sample
 
 
@@ -21,41 +21,23 @@ class Plan:
     sample: Sample
     folds: tuple[slice, ...]
     basis: Sample  # the b centres
-    copies: Indices  # (folds, b) how many rows of the fold sit on the centre
+    known: Mask  # (folds, b) whether a sample of the fold sits on the centre
 
     @classmethod
-    def draw(
-        cls,
-        sample: Sample,
-        group: Indices,
-        *,
-        n_centers: int,
-        folds: int | Indices,
-        rng: np.random.Generator,
-    ) -> Plan:
-        """Draw distinct centres with the probabilities of the sample; deal the rows to the folds.
+    def cut(cls, measure: Sample, mass: Array, centers: Indices) -> Plan:
+        """Cut a measure of distinct rows, of which ``centers`` are centres.
 
-        ``group`` numbers the distinct rows (``sample.canonical``).  ``folds`` is the number of
-        folds at most, or the label of each row's fold where that is settled already.
+        ``mass`` (folds, n) is the weight of each row of the measure within each fold.
         """
-        # Streams of their own: centres do not depend on how the rows are dealt.
-        pick_rng, deal_rng = rng.spawn(2)
-        is_center = _pick(sample, group, n_centers, pick_rng)
-        if isinstance(folds, int):
-            labels = _deal(is_center, group, folds, deal_rng)
-        else:
-            labels = np.unique(folds, return_inverse=True)[1]
-        copies = np.zeros((labels.max() + 1, group.max() + 1), dtype=np.intp)
-        np.add.at(copies, (labels, group), 1)
-        centers = np.flatnonzero(is_center)
-        order = np.argsort(labels, kind="stable")
-        cuts = _slices(np.bincount(labels).tolist())
-        return cls(sample[order], cuts, sample[centers], copies[:, group[centers]])
+        held = mass > 0
+        fold, row = np.nonzero(held)
+        sample = Sample(measure.X[row], measure.Y[row], mass[fold, row] / mass.sum())
+        return cls(sample, _slices(held.sum(axis=1).tolist()), measure[centers], held[:, centers])
 
     @property
     def usable(self) -> Mask:
         """Whether a sample outside the fold sits on the centre, (folds, b)."""
-        usable: Mask = self.copies.sum(axis=0) > self.copies
+        usable: Mask = self.known.sum(axis=0) > self.known
         return usable
 
     def without(self, j: int) -> Plan:
@@ -63,35 +45,43 @@ class Plan:
         held_out = self.folds[j]
         rows = np.r_[0 : held_out.start, held_out.stop : len(self.sample)]
         sizes = [fold.stop - fold.start for fold in self.folds]
+        folds = _slices(sizes[:j] + sizes[j + 1 :])
         kept = np.flatnonzero(self.usable[j])
-        copies = np.delete(self.copies, j, axis=0)[:, kept]
-        return Plan(
-            self.sample[rows], _slices(sizes[:j] + sizes[j + 1 :]), self.basis[kept], copies
-        )
+        known = np.delete(self.known, j, axis=0)[:, kept]
+        return Plan(self.sample[rows], folds, self.basis[kept], known)
 
 
-def _pick(sample: Sample, group: Indices, n_centers: int, rng: np.random.Generator) -> Mask:
-    """Which rows are centres: the first of each group drawn."""
-    mass = np.bincount(group, weights=sample.weight)
-    chosen = rng.choice(len(mass), n_centers, replace=False, p=mass / mass.sum())
-    return np.isin(np.arange(len(sample)), np.searchsorted(group, chosen))
+def pick(measure: Sample, n_centers: int, rng: np.random.Generator) -> Indices:
+    """Draw centres among the rows of the measure with their probabilities, in increasing order."""
+    return np.sort(rng.choice(len(measure), n_centers, replace=False, p=measure.weight))
 
 
-def _deal(is_center: Mask, group: Indices, n_folds: int, rng: np.random.Generator) -> Indices:
-    """Random folds of equal size; centres go round first, so that no fold takes them all.
+def deal(
+    weight: Array, group: Indices, n_folds: int, *, centers: Indices, rng: np.random.Generator
+) -> Array:
+    """Deal rows at random to ``n_folds`` folds, or fewer if there are fewer rows: (folds, groups).
 
-    Equal rows go to the same fold, or each would explain its twins: a bandwidth of zero could not
-    be beaten.  Only where the sample is a table of cells, each with enough rows for every fold, are
-    they dealt one by one: there equal rows are what the data are like.
+    Equal rows, which share a number in ``group``, go to the same fold, or each would explain its
+    twins: a bandwidth of zero could not be beaten.  Only where the sample is a table of cells, each
+    with enough rows for every fold, are they dealt one by one: there equal rows are what the data
+    are like.  Rows of ``centers`` go round first, so that no fold takes them all.
     """
     n_groups = int(group[-1]) + 1
     cells = len(group) >= n_folds * n_groups
-    first = np.arange(len(group)) if cells else np.searchsorted(group, np.arange(n_groups))
-    units = rng.permutation(len(first))
-    units = units[np.argsort(~is_center[first][units], kind="stable")]
-    labels = np.empty(len(units), dtype=np.intp)
-    labels[units] = np.arange(len(units)) % min(n_folds, len(units))
-    return labels if cells else labels[group]
+    unit = group if cells else np.arange(n_groups)
+    order = rng.permutation(len(unit))
+    order = order[np.argsort(~np.isin(unit[order], centers), kind="stable")]
+    labels = np.empty(len(unit), dtype=np.intp)
+    labels[order] = np.arange(len(unit)) % min(n_folds, len(unit))
+    return by_label(weight, group, labels if cells else labels[group])
+
+
+def by_label(weight: Array, group: Indices, labels: Indices) -> Array:
+    """The weight of each group within the fold of each label, (folds, groups)."""
+    labels = np.unique(labels, return_inverse=True)[1]
+    mass = np.zeros((labels.max() + 1, group[-1] + 1))
+    np.add.at(mass, (labels, group), weight)
+    return mass
 
 
 def _slices(sizes: list[int]) -> tuple[slice, ...]:

@@ -1,7 +1,8 @@
 """A sample as the estimators see it: a weighted empirical measure in standardised units.
 
-Rows are put in a canonical order, so that a fit does not depend on the order in which they came.
-Equal rows are known as such: they can be one centre only, whatever their number.
+Rows are put in a canonical order and equal ones are merged, with their weights added.  What is
+computed from the measure is then the same to the last bit whatever the order of the rows, and
+whether a row was repeated or given an integer weight.
 """
 
 from __future__ import annotations
@@ -30,23 +31,24 @@ class Sample:
 
 
 def canonical(X: Array, Y: Array, weight: Array) -> tuple[Sample, Indices, Indices]:
-    """Sort the rows, drop those without weight, tell which are equal.
+    """Sort the rows, drop those without weight, merge those that are equal.
 
     Returns
     -------
-    sample : Sample
+    measure : Sample of distinct rows
     origin : (n,)
-        The row of ``X`` that each row of the sample was.
+        The rows of ``X`` with weight, in the order of the measure.
     group : (n,)
-        0, 1, 2, ...: rows with the same X and Y, which stand next to each other, share a number.
+        The row of the measure that each of them went into: 0, 0, 1, 2, ...
     """
     rows = np.hstack([X, Y])
     origin = np.lexsort((weight, *rows.T[::-1]))
     origin = origin[weight[origin] > 0]
     rows = rows[origin]
-    group = np.cumsum(np.r_[False, np.any(rows[1:] != rows[:-1], axis=1)])
-    share = weight[origin] / weight[origin].sum()
-    return Sample(X[origin], Y[origin], share), origin, group
+    new = np.r_[True, np.any(rows[1:] != rows[:-1], axis=1)]
+    first = origin[new]
+    merged = np.add.reduceat(weight[origin], np.flatnonzero(new))
+    return Sample(X[first], Y[first], merged / merged.sum()), origin, np.cumsum(new) - 1
 
 
 @dataclass(frozen=True, eq=False)

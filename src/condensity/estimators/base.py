@@ -23,9 +23,9 @@ from condensity._validation import (
     remember_inputs,
 )
 from condensity.core.density import Density
-from condensity.core.kernels import Array, Indices
+from condensity.core.kernels import Array
 from condensity.core.mixture import ConditionalMixture
-from condensity.core.plan import Plan
+from condensity.core.plan import Plan, by_label, deal, pick
 from condensity.core.sample import Sample, Scaling, canonical
 from condensity.core.selection import BANDWIDTHS, PENALTIES, Candidates, Choice
 from condensity.metrics import squared_loss
@@ -113,23 +113,26 @@ class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
         X, Y, weight, y_axes = check_sample(self, X, y, sample_weight)
         n_centers = self._count_centers(len(X))
         measure, origin, group = canonical(X, Y, weight)
-        folds: int | Indices = 1  # nothing is held out when nothing is scored
-        if scored:
-            folds = check_folds(self.cv, X, Y, weight)
-            folds = folds if isinstance(folds, int) else folds[origin]
+        folds = check_folds(self.cv, X, Y, weight) if scored else 2
         check_enough(
             type(self).__name__,
+            len(origin),
             len(measure),
-            int(group[-1]) + 1,
             n_folds=folds if scored and isinstance(folds, int) else None,
             fix=self._what_to_fix(),
         )
         x_scaling = Scaling.of(measure.X, measure.weight)
         y_scaling = Scaling.of(measure.Y, measure.weight)
         check_varies(x_scaling.sd, y_scaling.sd, names)
-        sample = Sample(x_scaling.apply(measure.X), y_scaling.apply(measure.Y), measure.weight)
-        n_centers = min(n_centers, int(group[-1]) + 1)
-        plan = Plan.draw(sample, group, n_centers=n_centers, folds=folds, rng=rng)
+        # Streams of their own: centres and starts do not depend on how rows are dealt to folds.
+        center_rng, deal_rng = rng.spawn(2)
+        centers = pick(measure, min(n_centers, len(measure)), center_rng)
+        if isinstance(folds, int):
+            mass = deal(weight[origin], group, folds, centers=centers, rng=deal_rng)
+        else:
+            mass = by_label(weight[origin], group, folds[origin])
+        X, Y = x_scaling.apply(measure.X), y_scaling.apply(measure.Y)
+        plan = Plan.cut(Sample(X, Y, measure.weight), mass, centers)
         if scored:
             check_usable(plan.usable)
         return Prepared(plan, x_scaling, y_scaling, y_axes)
