@@ -113,12 +113,12 @@ class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
         X, Y, weight, y_axes = check_sample(self, X, y, sample_weight)
         n_centers = self._count_centers(len(X))
         measure, origin, group = canonical(X, Y, weight)
-        folds = check_folds(self.cv, X, Y, weight) if scored else 2
+        folds = check_folds(self.cv, X, Y, weight) if scored else None
         check_enough(
             type(self).__name__,
             len(origin),
             len(measure),
-            n_folds=folds if scored and isinstance(folds, int) else None,
+            n_folds=folds if isinstance(folds, int) else None,
             fix=self._what_to_fix(),
         )
         x_scaling = Scaling.of(measure.X, measure.weight)
@@ -127,7 +127,9 @@ class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
         # Streams of their own: centres and starts do not depend on how rows are dealt to folds.
         center_rng, deal_rng = rng.spawn(2)
         centers = pick(measure, min(n_centers, len(measure)), center_rng)
-        if isinstance(folds, int):
+        if folds is None:  # nothing is held out
+            mass = measure.weight[None]
+        elif isinstance(folds, int):
             mass = deal(weight[origin], group, folds, centers=centers, rng=deal_rng)
         else:
             mass = by_label(weight[origin], group, folds[origin])
