@@ -48,7 +48,7 @@ def diabetes() -> Problem:
 
 def toy() -> Problem:
     """``y = x2 + x2^2 + x2^3 + noise`` with four inputs that do not matter."""
-    train, test = (toy_b().sample(n, random_state=s) for n, s in ((300, 0), (1000, 1)))
+    train, test = (toy_b().sample(n, random_state=s) for n, s in ((200, 0), (1000, 1)))
     data = [train[0], test[0], train[1], test[1]]
     return Problem("toy (b)", [f"x{j}" for j in range(1, 6)], "y", data)
 
