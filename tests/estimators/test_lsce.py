@@ -94,6 +94,8 @@ def test_auto_keeps_the_dimension_with_the_best_cross_fitted_score():
     assert model.n_components_ == best.param_n_components == 1
     assert best.rank_test_score == 1
     assert set(model.cv_results_["param_n_components"]) == {1}
+    model.set_params(n_components=1).fit(X[:, :4], y)
+    assert not hasattr(model, "dimension_results_")  # nothing is left of the earlier fit
 
 
 def test_auto_does_not_reduce_noise_to_something_it_can_explain():

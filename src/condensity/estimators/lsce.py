@@ -223,6 +223,8 @@ class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensity
         self._keep_best(X, prepared, procedure, solutions)
         if crossfitted:
             self.dimension_results_ = dimension_table(losses)
+        elif hasattr(self, "dimension_results_"):
+            del self.dimension_results_  # of an earlier fit
         return self
 
     def transform(self, X: Any) -> Array:
