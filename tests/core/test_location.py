@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+
+from condensity.core import location
+from condensity.core.location import linear, nowhere
+from problems import random_sample
+
+
+def sample(dy=2):
+    s = random_sample(3, n=30, dx=4, dy=dy)
+    return s.X, s.Y, s.weight
+
+
+def test_without_a_location_residuals_are_deviations_from_the_mean():
+    X, Y, weight = sample()
+    found = nowhere(X, Y, weight)
+    np.testing.assert_allclose(weight @ found.residuals, 0, atol=1e-15)
+    np.testing.assert_allclose(found.at(X[:3]) + found.residuals[:3], Y[:3])
+    assert found.directions.shape == (0, 4)
+
+
+@pytest.mark.parametrize("penalty", [1e-3, 0.5])
+def test_residuals_of_a_plane_are_those_of_fits_without_the_sample(monkeypatch, penalty):
+    monkeypatch.setattr(location, "PENALTIES", (penalty,))
+    X, Y, weight = sample()
+    found = linear(X, Y, weight)
+    for i in range(len(X)):
+        rest = np.arange(len(X)) != i
+        np.testing.assert_allclose(
+            found.residuals[i], Y[i] - ridge(X[rest], Y[rest], weight[rest], penalty)(X[i])
+        )
+    np.testing.assert_allclose(found.at(X), ridge(X, Y, weight, penalty)(X))
+
+
+def ridge(X, Y, weight, penalty):
+    """Weighted least squares with a free intercept, by the normal equations."""
+    design = np.column_stack([np.ones(len(X)), X])
+    gram = design.T @ (weight[:, None] * design) + penalty * np.diag([0, *np.ones(X.shape[1])])
+    coef = np.linalg.solve(gram, design.T @ (weight[:, None] * Y))
+    return lambda x: coef[0] + x @ coef[1:]
+
+
+def test_the_penalty_of_every_output_is_the_one_with_the_smallest_residuals(monkeypatch):
+    X, Y, weight = sample()
+    chosen = linear(X, Y, weight).residuals
+    for penalty in location.PENALTIES:
+        monkeypatch.setattr(location, "PENALTIES", (penalty,))
+        other = linear(X, Y, weight).residuals
+        assert (weight @ chosen**2 <= weight @ other**2 + 1e-12).all()
+
+
+def test_a_plane_depends_on_x_through_its_directions_alone():
+    X, Y, weight = sample()
+    found = linear(X, Y, weight)
+    D = found.directions
+    np.testing.assert_allclose(D @ D.T, np.eye(2), atol=1e-12)
+    moved = X + np.random.default_rng(0).standard_normal(X.shape) @ (np.eye(4) - D.T @ D)
+    np.testing.assert_allclose(found.at(moved), found.at(X), atol=1e-10)
+
+
+def test_more_inputs_than_samples_leave_finite_residuals():
+    rng = np.random.default_rng(0)
+    found = linear(rng.standard_normal((6, 20)), rng.standard_normal((6, 1)), np.full(6, 1 / 6))
+    assert np.isfinite(found.residuals).all()
