@@ -28,9 +28,9 @@ def truth(z, grid):
     return np.mean(branches, axis=0) / (0.25 * np.sqrt(2 * np.pi))
 
 
-def run(n_samples=600, n_starts=5):
+def run(n_samples=600):
     X, y = sample(n_samples, np.random.default_rng(0))
-    model = LSCE(n_components=1, n_starts=n_starts, random_state=0).fit(X, y)
+    model = LSCE(n_components=1, random_state=0).fit(X, y)
     without = LSCDE(random_state=0).fit(X, y)
 
     figure = plt.figure(figsize=(11, 4.4), layout="constrained")

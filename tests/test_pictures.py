@@ -36,7 +36,9 @@ def ring(n=120):
 @pytest.mark.parametrize("n_components", [1, 2])
 def test_plot_density_shows_the_model_s_own_numbers(n_components):
     X, y = ring()
-    model = LSCE(n_components, n_starts=1, bandwidth=0.4, penalty=0.01, random_state=0).fit(X, y)
+    model = LSCE(
+        n_components, n_starts=1, n_members=1, bandwidth=0.4, penalty=0.01, random_state=0
+    ).fit(X, y)
     ax = plot_density(model, X, y)
     (mesh,) = ax.collections
     (points,) = ax.lines
@@ -55,7 +57,7 @@ def test_plot_density_shows_the_model_s_own_numbers(n_components):
 def test_plot_density_takes_frames_and_refuses_several_outputs():
     X, y = ring()
     frame = pd.DataFrame(X, columns=list("abcd"))
-    quick = LSCE(1, n_starts=1, bandwidth=0.4, penalty=0.01, random_state=0)
+    quick = LSCE(1, n_starts=1, n_members=1, bandwidth=0.4, penalty=0.01, random_state=0)
     assert plot_density(quick.fit(frame, y), frame, y).collections
     with pytest.raises(ValueError, match="one output: fit the model to a single column"):
         plot_density(quick.fit(X, np.column_stack([y, y**2])), X, y)
@@ -67,7 +69,7 @@ def test_plot_density_takes_frames_and_refuses_several_outputs():
 
 def test_plot_density_uses_the_axes_it_is_given():
     X, y = ring()
-    model = LSCE(1, n_starts=1, bandwidth=0.4, penalty=0.01, random_state=0).fit(X, y)
+    model = LSCE(1, n_starts=1, n_members=1, bandwidth=0.4, penalty=0.01, random_state=0).fit(X, y)
     _, ax = plt.subplots()
     assert plot_density(model, X, y, ax=ax) is ax
     assert ax.get_xlabel() == "z"
@@ -75,7 +77,7 @@ def test_plot_density_uses_the_axes_it_is_given():
 
 def test_the_demo_says_what_it_found_and_leaves_a_picture(tmp_path, capsys):
     path = tmp_path / "demo.png"
-    main(path, n_train=60, n_starts=1)
+    main(path, n_train=60)
     said = capsys.readouterr().out
     assert re.search(r"diabetes: \d+ of 10 dimensions kept", said)
     assert re.search(r"z1 = [+-]\d\.\d\d \w+ ", said)
@@ -92,7 +94,7 @@ def test_examples_run_and_fit_on_a_screen(path):
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    figure = module.run(n_samples=80, n_starts=1)
+    figure = module.run(n_samples=80)
     figure.canvas.draw()
     assert np.asarray(figure.canvas.buffer_rgba()).std() > 5
 

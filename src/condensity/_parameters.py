@@ -47,6 +47,22 @@ def check_penalty(value: Any) -> float | None:
     return float(value)
 
 
+def check_least_bandwidth(value: Any, dy: int) -> Any:
+    """None, or a number >= 0 for each of ``dy`` outputs, (dy,)."""
+    if value is None:
+        return None
+    try:
+        least = np.broadcast_to(np.asarray(value, dtype=float), (dy,))
+    except (TypeError, ValueError):
+        least = np.array([np.nan])
+    if not (np.isfinite(least).all() and (least >= 0).all()):
+        raise ValueError(
+            "min_bandwidth must be None (the resolution of y), a number >= 0 in the units of y, "
+            f"or one for each of the {dy} outputs, got {value!r}"
+        )
+    return least
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 

@@ -158,17 +158,6 @@ def check_usable(usable: Mask) -> None:
         )
 
 
-def check_nested(plan: Any) -> None:
-    """Refuse a plan (``core.plan.Plan``) that leaves too little when one fold is put aside."""
-    if len(plan.folds) < 3:
-        raise ValueError(
-            "n_components='auto' learns without one fold and selects on the others, which takes at "
-            f"least 3 folds, got {len(plan.folds)}: pass cv=3 or more, or fix n_components"
-        )
-    for j in range(len(plan.folds)):
-        check_usable(plan.without(j).usable)
-
-
 def check_enough(name: str, n: int, n_distinct: int, *, n_folds: int | None, fix: str) -> None:
     """Refuse samples too small to fit, or to cut into folds when something is to be selected."""
     if n_distinct < 2:

@@ -19,7 +19,7 @@ from condensity.datasets import toy_b
 from condensity.estimators import LSCDE, LSCE
 from condensity.metrics import subspace_error
 from condensity.plots import plot_density
-from condensity.reduction import Progress
+from condensity.reduction.configurations import Configuration
 
 PICTURE = Path("condensity-demo.png")
 
@@ -53,15 +53,18 @@ def toy() -> Problem:
     return Problem("toy (b)", [f"x{j}" for j in range(1, 6)], "y", data)
 
 
-def fit(problem: Problem, progress: Any, n_starts: int) -> LSCE:
-    """Fit LSCE with the number of components left open, showing how far it is."""
+def fit(problem: Problem, progress: Any) -> LSCE:
+    """Fit LSCE with the number of components left open, showing what it tries."""
     task = progress.add_task(f"[bold]{problem.title}[/]: fitting LSCE", total=None)
 
-    def hear(state: Progress) -> None:
-        progress.update(task, completed=state.done, total=state.total)
+    def hear(tried: Configuration) -> None:
+        what = f"location {tried.location}, {tried.n_components} directions"
+        progress.update(task, description=f"[bold]{problem.title}[/]: tried {what}")
 
     X, _, y, _ = problem.data
-    return LSCE(n_starts=n_starts, random_state=0, n_jobs=2, verbose=hear).fit(X, y)
+    model = LSCE(random_state=0, n_jobs=2, verbose=hear).fit(X, y)
+    progress.update(task, total=1, completed=1, description=f"[bold]{problem.title}[/]: fitted")
+    return model
 
 
 def summary(problem: Problem, model: LSCE) -> list[str]:
@@ -98,7 +101,7 @@ def draw(problems: list[Problem], models: list[LSCE], path: Path) -> None:
     plt.close(figure)
 
 
-def main(path: Path = PICTURE, *, n_train: int | None = None, n_starts: int = 2) -> None:
+def main(path: Path = PICTURE, *, n_train: int | None = None) -> None:
     """Run the demonstration and write its picture to ``path``; smaller ``n_train`` is quicker."""
     rich_progress = require("rich.progress", "cli")
     require("matplotlib", "plots").use("Agg")
@@ -106,7 +109,7 @@ def main(path: Path = PICTURE, *, n_train: int | None = None, n_starts: int = 2)
     with rich_progress.Progress(
         *rich_progress.Progress.get_default_columns(), rich_progress.TimeElapsedColumn()
     ) as progress:
-        models = [fit(problem, progress, n_starts) for problem in problems]
+        models = [fit(problem, progress) for problem in problems]
     for problem, model in zip(problems, models, strict=True):
         print("\n".join(summary(problem, model)), end="\n\n")
     error = subspace_error(models[1].components_, toy_b().components)

@@ -9,10 +9,10 @@ import numpy as np
 from condensity._extras import require
 from condensity._validation import check_same_length, check_targets
 from condensity.core.kernels import Array
-from condensity.estimators import LSCE
+from condensity.estimators.reducer import DensityReducer
 
 
-def plot_density(model: LSCE, X: Any, y: Any, *, ax: Any = None) -> Any:
+def plot_density(model: DensityReducer, X: Any, y: Any, *, ax: Any = None) -> Any:
     """Draw p(y|z) as a heat map under the samples, for one output.
 
     With one component the abscissa is z.  With several it is the direction of z along which the
@@ -30,7 +30,7 @@ def plot_density(model: LSCE, X: Any, y: Any, *, ax: Any = None) -> Any:
     """
     plt = require("matplotlib.pyplot", "plots")
     ax = plt.subplots(layout="constrained")[1] if ax is None else ax
-    if not isinstance(model, LSCE):
+    if not isinstance(model, DensityReducer):
         raise TypeError(f"plot_density draws a fitted LSCE, got {type(model).__name__}")
     Y, _ = check_targets(y)
     if Y.shape[1] > 1 or model.predict_dist(X[:1]).n_outputs > 1:
@@ -53,7 +53,7 @@ def plot_density(model: LSCE, X: Any, y: Any, *, ax: Any = None) -> Any:
     return ax
 
 
-def _scan(model: LSCE, X: Any) -> tuple[Array, Array, Array]:
+def _scan(model: DensityReducer, X: Any) -> tuple[Array, Array, Array]:
     """Where the samples lie along the abscissa, positions to draw at, and the z there."""
     Z = np.asarray(model.transform(X), dtype=float)
     direction = np.ones(1)

@@ -82,27 +82,3 @@ def test_centers_are_drawn_with_the_weights_of_the_sample():
         drawn[pick(heavy, 2, rng)] += 1 / 500
     # Without replacement: 0.4 + 0.4 * 0.4 / 0.6 + 2 * 0.1 * 0.4 / 0.9.
     np.testing.assert_allclose(drawn[:2], 0.4 + 0.16 / 0.6 + 0.08 / 0.9, atol=0.05)
-
-
-def test_without_a_fold_nothing_of_it_is_left():
-    plan = random_plan(n=23, n_centers=9, n_folds=4)
-    labels, centers = fold_labels(plan), np.array(center_rows(plan))
-    for j in range(4):
-        part = plan.without(j)
-        np.testing.assert_array_equal(part.sample.X, plan.sample.X[labels != j])
-        np.testing.assert_array_equal(part.sample.weight, plan.sample.weight[labels != j])
-        np.testing.assert_array_equal(part.basis.X, plan.sample.X[centers[labels[centers] != j]])
-        others = [k for k in range(4) if k != j]
-        for rows, k in zip(part.folds, others, strict=True):
-            np.testing.assert_array_equal(part.sample.Y[rows], plan.sample.Y[plan.folds[k]])
-        assert part.usable.shape == (3, len(part.basis))
-        assert (part.known.sum(axis=0) == 1).all()
-
-
-def test_without_a_fold_a_centre_stays_that_another_fold_knows():
-    measure = random_sample(8, n=4)
-    mass = by_label(np.ones(5), np.array([0, 0, 1, 2, 3]), np.array([0, 1, 0, 1, 2]))
-    part = Plan.cut(measure, mass, np.arange(4)).without(0)
-    assert len(part.basis) == 3  # of the two rows that fold 0 knows, one is known elsewhere
-    assert (measure.X[0] == part.basis.X).all(axis=1).any()
-    assert not (measure.X[1] == part.basis.X).all(axis=1).any()

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import (
     KFold,
@@ -11,13 +12,16 @@ from sklearn.model_selection import (
     ShuffleSplit,
     TimeSeriesSplit,
 )
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from condensity import LSCDE, LSCE
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.standard_normal((40, 3)), RNG.standard_normal(40)
-BOTH = pytest.mark.parametrize("estimator", [LSCDE(), LSCE(n_components=1, n_starts=1)])
+BOTH = pytest.mark.parametrize(
+    "estimator", [LSCDE(), LSCE(n_components=1, n_starts=1, n_members=1, location="none")]
+)
 
 
 def with_value(array, value):
@@ -127,7 +131,13 @@ def test_parameters(estimator, parameters, match):
         ({"n_starts": 0}, "n_starts must be an integer >= 1, got 0"),
         ({"max_iter": 0}, "max_iter must be an integer >= 1, got 0"),
         ({"verbose": "loud"}, "verbose must be 0, 1 or a callable .* got 'loud'"),
-        ({"scoring": "r2"}, "scoring must be one of 'squared', 'sce', got 'r2'"),
+        ({"scoring": "r2"}, "scoring must be one of 'squared', 'crps', 'log', got 'r2'"),
+        ({"n_members": 0}, "n_members must be an integer >= 1, got 0"),
+        ({"location": "middle"}, "location must be 'auto', 'none', 'linear' or a regressor"),
+        ({"location": KMeans()}, r"a regressor with fit and predict, got KMeans\(\)"),
+        ({"min_bandwidth": -1}, "min_bandwidth must be None .* a number >= 0 .* got -1"),
+        ({"min_bandwidth": [0.1, 0.1]}, r"one for each of the 1 outputs, got \[0.1, 0.1\]"),
+        ({"min_bandwidth": "fine"}, "got 'fine'"),
     ],
 )
 def test_parameters_of_lsce(parameters, match):
@@ -153,7 +163,8 @@ def test_a_fold_that_holds_every_centre_is_refused(estimator):
 
 def test_the_remedy_for_too_few_samples_names_all_that_is_selected():
     fixed = LSCE(bandwidth=0.5, penalty=0.1)
-    assert_refused(fixed, "or fix bandwidth, penalty and n_components", X[:3], Y[:3])
+    remedy = "or fix bandwidth, penalty, n_components and location, with n_members=1"
+    assert_refused(fixed, remedy, X[:3], Y[:3])
 
 
 def test_column_names_that_cannot_be_kept_are_refused_before_the_work():
@@ -209,5 +220,19 @@ def test_a_failed_refit_leaves_the_old_fit_in_place(estimator):
     np.testing.assert_array_equal(model.predict(X), before)
 
 
-def test_choosing_the_dimension_takes_three_folds():
-    assert_refused(LSCE(cv=2), "at least 3 folds, got 2: pass cv=3 or more, or fix", X, Y)
+def test_a_score_for_one_output_is_not_for_two():
+    two = np.column_stack([Y, Y**2])
+    assert_refused(LSCE(scoring="crps"), "for one output, got 2: use 'squared' or 'log'", X, two)
+
+
+def test_a_location_must_fit_into_the_components():
+    two = np.column_stack([Y, Y**2])
+    assert_refused(
+        LSCE(1, location="linear"), "2 directions, more than n_components=1: raise", X, two
+    )
+
+
+def test_a_regressor_that_knows_no_weights_is_refused_with_weights():
+    weight = np.linspace(1, 2, 40)
+    refused = LSCE(1, location=KNeighborsRegressor(), n_members=1)
+    assert_refused(refused, "KNeighborsRegressor takes no sample_weight", X, Y, weight)

@@ -3,140 +3,231 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import norm
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GroupKFold
 
-import oracles
 from condensity import LSCDE, LSCE
 from condensity.datasets import toy_a, toy_b
-from condensity.metrics import subspace_error
+from condensity.metrics import crps, log_loss, pit, squared_loss, subspace_error
+
+QUICK = {"n_starts": 2, "n_members": 5, "random_state": 0}
 
 
 @pytest.fixture(scope="module")
-def published():
+def fitted():
     X, y = toy_b().sample(150, random_state=0)
-    return LSCE.as_published(n_components=1, random_state=0, n_jobs=2).fit(X, y), X, y
+    return LSCE(random_state=0, n_jobs=2).fit(X[:, :4], y), X[:, :4], y
 
 
-def test_the_published_procedure_finds_the_subspace_of_toy_b(published):
-    model, _, _ = published
-    assert subspace_error(model.components_, toy_b().components) < 0.1
+def test_the_defaults_find_the_subspace_of_toy_b(fitted):
+    model, _, _ = fitted
+    assert model.n_components_ == 1
+    assert subspace_error(model.components_, toy_b().components[:, :4]) < 0.1
+    assert model.location_ == "none"  # a line helps little with a cubic
+    assert model.subspace_agreement_[0] > 0.95
+    assert model.subspace_agreement_.sum() == pytest.approx(1)
 
 
-def test_the_published_procedure_finds_the_subspace_of_toy_a():
+def test_two_directions_of_toy_a_are_found():
     X, y = toy_a().sample(300, random_state=0)
-    model = LSCE.as_published(n_components=2, random_state=0, n_centers=100, n_jobs=2).fit(X, y)
+    model = LSCE(2, n_centers=100, random_state=0, n_jobs=2).fit(X, y)
     assert subspace_error(model.components_, toy_a().components) < 0.2
 
 
-def test_as_published_is_twenty_starts_the_raw_score_and_the_smallest_sce(published):
-    model, _, _ = published
-    assert len(model.history_) == 20
-    assert model.scoring == "sce"
-    assert model.sce_ == min(start.sce for start in model.history_)
-    sigma_z, sigma_y = model.bandwidth_
-    assert sigma_z == sigma_y
+def test_the_average_is_better_than_no_reduction_on_new_samples(fitted):
+    model, X, y = fitted
+    X_test, y_test = toy_b().sample(1000, random_state=1)
+    X_test = X_test[:, :4]
+    assert model.score(X_test, y_test) > 2 * LSCDE(random_state=0).fit(X, y).score(X_test, y_test)
 
 
-def test_the_fit_is_that_of_lscde_in_the_reduced_coordinates(published):
-    model, X, y = published
-    Z = (X - X.mean(0)) / X.std(0) @ model.components_.T
-    sigma_z, sigma_y = model.bandwidth_
-    # LSCDE standardises z once more: the same kernel in units of its standard deviation.
-    same = LSCDE(bandwidth=(sigma_z / Z.std(), sigma_y), penalty=model.penalty_).fit(Z, y)
-    assert same.sce_ == pytest.approx(model.sce_, rel=1e-9)
-    np.testing.assert_allclose(model.predict(X), same.predict(Z), rtol=1e-8)
+def test_the_cross_fitted_score_tells_what_happens_on_new_samples(fitted):
+    model, _, _ = fitted
+    X_test, y_test = toy_b().sample(1000, random_state=1)
+    told = max(model.cv_results_["mean_test_score"])
+    # It is that of single members, on four fifths of the samples: the average does better.
+    assert 0.7 < told / model.score(X_test[:, :4], y_test) < 1.1
 
 
-def test_components_are_orthonormal_and_transform_applies_them(published):
-    model, X, _ = published
+def test_cv_results_hold_every_configuration_and_the_winner_on_top(fitted):
+    model, _, _ = fitted
+    table = pd.DataFrame(model.cv_results_)
+    assert set(table.param_location) == {"none", "linear"}
+    assert table.weight.sum() == pytest.approx(1)
+    best = table.loc[table.rank_test_score.idxmin()]
+    assert best.param_n_components == model.n_components_
+    assert best.param_location == model.location_
+    assert (best.param_sigma_z, best.param_sigma_y) == model.bandwidth_
+    assert best.param_penalty == model.penalty_
+
+
+def test_a_straight_line_with_even_noise_gives_back_its_direction():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 6))
+    y = 3 * X[:, 0] + 0.5 * rng.standard_normal(150)
+    model = LSCE(n_members=5, random_state=0).fit(X, y)
+    assert model.location_ == "linear"
+    assert model.n_components_ == 1
+    assert subspace_error(model.components_, np.eye(6)[:1]) < 0.1
+    X_test = rng.standard_normal((2000, 6))
+    y_test = 3 * X_test[:, 0] + 0.5 * rng.standard_normal(2000)
+    best = 0.25 / (0.5 * np.sqrt(np.pi))  # of the true density
+    assert model.score(X_test, y_test) == pytest.approx(best, rel=0.08)
+
+
+def test_noise_is_not_reduced_to_something_that_explains_it():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((100, 6)), rng.standard_normal(100)
+    model = LSCE(**QUICK).fit(X, y)
+    unconditional = 0.25 / np.sqrt(np.pi)  # of the standard normal density
+    assert max(model.cv_results_["mean_test_score"]) < 1.1 * unconditional
+    new = rng.standard_normal((1000, 6)), rng.standard_normal(1000)
+    assert model.score(*new) > 0.9 * unconditional
+
+
+def test_a_single_model_is_a_function_of_z_alone():
+    X, y = toy_a().sample(80, random_state=0)
+    model = LSCE(2, **QUICK | {"n_members": 1}).fit(X, y)
+    assert model.n_members_ == 1
+    assert len(model.predict_dist(X).blocks) == 2  # kernels and background
+    by_z = model.predict_dist_reduced(model.transform(X)).pdf(y)
+    np.testing.assert_allclose(by_z, model.predict_dist(X).pdf(y), rtol=1e-8)
+    with pytest.raises(ValueError, match="Z has 3 columns but n_components_ is 2: pass as many"):
+        model.predict_dist_reduced(np.zeros((1, 3)))
+
+
+@pytest.mark.parametrize("n_members", [1, 5])
+def test_z_holds_the_location(n_members):
+    X, y = toy_b().sample(80, random_state=0)
+    model = LSCE(2, location="linear", **QUICK | {"n_members": n_members}).fit(X, y)
+    line = LinearRegression().fit(X, y).coef_ * X.std(axis=0)
+    line /= np.linalg.norm(line)
+    W = model.components_
+    assert np.linalg.norm(W.T @ W @ line - line) < 0.05
+
+
+def test_components_are_orthonormal_and_transform_applies_them(fitted):
+    model, X, y = fitted
     np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(1), atol=1e-12)
     Z = (X - X.mean(0)) / X.std(0) @ model.components_.T
     np.testing.assert_allclose(model.transform(X), Z, atol=1e-12)
+    assert np.cov(Z[:, 0], y)[0, 1] > 0
 
 
-def test_history_tells_of_every_start(published):
-    model, _, _ = published
-    for start in model.history_:
-        assert start.n_components == 1
-        assert start.stop in {"converged", "step limit"}
-        assert start.values[-1] == start.sce
-        assert len(start.values) >= 2
-    assert 1 <= model.n_iter_ <= 100
+def test_nothing_is_held_out_when_nothing_is_chosen():
+    X, y = toy_b().sample(40, random_state=0)
+    settled = {"bandwidth": (0.5, 0.3), "penalty": 0.1, "location": "none", "n_members": 1}
+    model = LSCE(1, cv="whatever", random_state=0, **settled).fit(X, y)
+    assert np.isnan(model.cv_results_["mean_test_score"]).all()
+    assert subspace_error(model.components_, toy_b().components) < 0.5
 
 
-def test_scoring_squared_keeps_the_start_with_the_best_held_out_density():
-    X, y = toy_a().sample(60, random_state=1)
-    model = LSCE(n_components=1, n_starts=6, random_state=0).fit(X, y)
-    best = min(model.history_, key=lambda start: start.loss)
-    assert best.sce == model.sce_
-    assert -best.loss == pytest.approx(max(model.cv_results_["mean_test_score"]))
+def test_members_come_in_whole_rounds_of_folds_and_one_more():
+    X, y = toy_b().sample(60, random_state=0)
+    model = LSCE(1, n_members=7, n_starts=1, cv=4, random_state=0).fit(X, y)
+    assert model.n_members_ == 9
+    assert len(pd.DataFrame(model.cv_results_).filter(like="split").columns) == 4
 
 
-def test_published_auto_tries_every_dimension_and_keeps_the_best_scored_one():
-    X, y = toy_b().sample(120, random_state=3)
-    model = LSCE(n_starts=2, scoring="sce", random_state=0).fit(X[:, :3], y)
-    table = pd.DataFrame(model.cv_results_)
-    assert sorted(table.param_n_components.unique()) == [1, 2, 3]
-    assert model.n_components_ == len(model.components_)
-    assert table.loc[table.mean_test_score.idxmax()].param_n_components == model.n_components_
-    assert [s.n_components for s in model.history_] == [1, 1, 2, 2, 3]
-    assert not hasattr(model, "dimension_results_")
+def test_members_add_no_components_of_y():
+    X, y = toy_b().sample(60, random_state=0)
+    many = LSCE(1, location="none", **QUICK).fit(X, y).predict_dist(X)
+    assert [len(block.centers) for block in many.blocks] == [60, 1]
 
 
-def test_auto_keeps_the_dimension_with_the_best_cross_fitted_score():
-    X, y = toy_b().sample(120, random_state=3)
-    model = LSCE(n_starts=2, random_state=0).fit(X[:, :4], y)
-    table = pd.DataFrame(model.dimension_results_)
-    assert table.param_n_components.tolist() == [1, 2, 3, 4]
-    best = table.loc[table.mean_test_score.idxmax()]
-    assert model.n_components_ == best.param_n_components == 1
-    assert best.rank_test_score == 1
-    assert set(model.cv_results_["param_n_components"]) == {1}
-    model.set_params(n_components=1).fit(X[:, :4], y)
-    assert not hasattr(model, "dimension_results_")  # nothing is left of the earlier fit
-
-
-def test_auto_does_not_reduce_noise_to_something_it_can_explain():
-    # Scores of a W that has seen every fold always find structure in noise; cross-fitted ones
-    # see that it is worth no more than the density without inputs.
+@pytest.mark.parametrize(
+    ("scoring", "metric"), [("squared", squared_loss), ("log", log_loss), ("crps", crps)]
+)
+def test_scores_are_told_in_the_units_of_y(scoring, metric):
     rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((100, 6)), rng.standard_normal(100)
-    model = LSCE(n_starts=2, random_state=0).fit(X, y)
-    unconditional = 0.5 / (2 * np.sqrt(np.pi))  # of the standard normal density
-    assert max(model.dimension_results_["mean_test_score"]) < 1.1 * unconditional
-    assert max(model.cv_results_["mean_test_score"]) > max(
-        model.dimension_results_["mean_test_score"]
-    )
+    X = rng.uniform(-1, 1, (1120, 4))
+    y = 10 * np.sin(3 * X[:, 0]) + 2 * rng.standard_normal(1120)
+    (X, X_test), (y, y_test) = np.split(X, [120]), np.split(y, [120])
+    model = LSCE(1, scoring=scoring, **QUICK).fit(X, y)
+    held_out = metric(model.predict_dist(X_test), y_test)
+    told = -max(model.cv_results_["mean_test_score"])
+    assert told == pytest.approx(held_out, rel=0.25)
+    none = metric(LSCDE(random_state=0).fit(X, y).predict_dist(X_test), y_test)
+    assert held_out < none
 
 
-def test_auto_works_with_everything_else_fixed():
-    X, y = toy_b().sample(100, random_state=3)
-    for scoring in ("squared", "sce"):
-        fixed = LSCE(n_starts=2, bandwidth=0.3, penalty=0.01, scoring=scoring, random_state=0)
-        model = fixed.fit(X[:, :3], y)
-        table = model.dimension_results_ if scoring == "squared" else model.cv_results_
-        assert table["param_n_components"].tolist() == [1, 2, 3]
-        best = np.argmax(table["mean_test_score"])
-        assert model.n_components_ == table["param_n_components"][best]
+def test_a_regressor_may_be_the_location_and_then_all_inputs_matter():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, (200, 3))
+    y = np.sin(3 * X[:, 0]) + X[:, 1] ** 2 + 0.1 * rng.standard_normal(200)
+    forest = RandomForestRegressor(50, random_state=0)
+    model = LSCE(1, location=forest, **QUICK).fit(X, y)
+    assert model.location_ == "RandomForestRegressor"
+    assert model.n_components_ == 3
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(3), atol=1e-10)
+    X_test = rng.uniform(-2, 2, (500, 3))
+    y_test = np.sin(3 * X_test[:, 0]) + X_test[:, 1] ** 2 + 0.1 * rng.standard_normal(500)
+    inside = pit(model.predict_dist(X_test), y_test)
+    assert 0.8 < np.mean((inside > 0.05) & (inside < 0.95)) < 0.97  # no overconfidence
 
 
-def test_all_components_is_no_reduction():
-    X, y = toy_b().sample(80, random_state=4)
-    fixed = {"bandwidth": 0.8, "penalty": 0.01, "random_state": 0}
-    full = LSCE(n_components=5, **fixed).fit(X, y)
-    plain = LSCDE(**fixed).fit(X, y)
-    np.testing.assert_allclose(full.predict(X), plain.predict(X), rtol=1e-9)
-    assert full.sce_ == pytest.approx(plain.sce_, rel=1e-10)
+def test_integer_scores_get_a_smooth_density_and_a_warning():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 3))
+    y = np.rint(5 + X[:, 0] + 0.5 * rng.standard_normal(150))
+    with pytest.warns(UserWarning, match=r"y equals \d in \d\d% of the sample, .* min_bandwidth"):
+        model = LSCE(1, location="none", **QUICK).fit(X, y)
+    grid = np.linspace(2, 8, 601)
+    p = model.predict_dist(np.zeros((1, 3))).pdf_on(grid)[0]
+    peaks = np.sum((p[1:-1] > p[:-2]) & (p[1:-1] > p[2:]))
+    assert peaks == 1
+
+
+def test_half_zero_targets_get_a_floor_that_can_be_lifted():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 3))
+    y = np.where(rng.random(120) < 0.5, 0.0, rng.exponential(size=120))
+    with pytest.warns(UserWarning, match="y equals 0 in"):
+        smooth = LSCE(1, location="none", **QUICK).fit(X, y)
+    lifted = LSCE(1, location="none", min_bandwidth=0.0, **QUICK).fit(X, y)  # and no warning
+    assert smooth.bandwidth_[1] > 0.05
+    assert lifted.bandwidth_[1] < 0.02
+
+
+def test_the_floor_is_in_the_units_of_y():
+    X, y = toy_b().sample(80, random_state=0)
+    model = LSCE(1, min_bandwidth=30.0, **QUICK).fit(X, 100 * y)
+    widths = [block.factor[0, 0] for block in model.predict_dist(X).blocks]
+    assert min(widths) >= 30 * (1 - 1e-9)
+
+
+def test_far_away_the_density_is_the_marginal_and_no_spike():
+    X, y = toy_b().sample(150, random_state=0)
+    model = LSCE(1, location="none", **QUICK).fit(X, y)
+    far = model.predict_dist(np.full((1, 5), 1e3))
+    np.testing.assert_allclose(far.mean(), y.mean(), atol=1e-6)
+    np.testing.assert_allclose(far.var(), y.var(), rtol=1e-4)
+
+
+def test_correlated_outputs_keep_their_correlation():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 4))
+    noise = rng.multivariate_normal([0, 0], [[1, 0.95], [0.95, 1]], 150)
+    Y = np.column_stack([X[:, 0], X[:, 0] + X[:, 1]]) + 0.3 * noise
+    model = LSCE(**QUICK).fit(X, Y)
+    cov = model.predict_dist(X).cov().mean(axis=0)
+    assert cov[0, 1] / np.sqrt(cov[0, 0] * cov[1, 1]) > 0.8
+
+
+def test_groups_are_kept_together_in_members_too():
+    X, y = toy_b().sample(60, random_state=0)
+    groups = np.arange(60) // 2
+    cv = list(GroupKFold(4).split(X, y, groups))
+    model = LSCE(1, cv=cv, n_starts=1, n_members=8, random_state=0).fit(X, y)
+    assert model.n_members_ == 9
 
 
 def test_output_names_and_frames():
     X, y = toy_b().sample(60, random_state=5)
-    model = LSCE(n_components=2, n_starts=1, random_state=0).set_output(transform="pandas")
+    model = LSCE(n_components=2, **QUICK).set_output(transform="pandas")
     Z = model.fit_transform(X, y)
     assert Z.columns.tolist() == ["lsce0", "lsce1"]
-    assert model.get_feature_names_out().tolist() == ["lsce0", "lsce1"]
     np.testing.assert_allclose(Z, model.set_output(transform="default").transform(X))
 
 
@@ -144,74 +235,25 @@ def test_a_constant_input_gets_no_weight_whatever_it_is_later():
     X, y = toy_b().sample(80, random_state=6)
     X[:, 3] = 0.1
     with pytest.warns(UserWarning, match="does not vary in column 3: kept with zero weight"):
-        model = LSCE(n_components=2, n_starts=2, random_state=0).fit(X, y)
-    assert (model.components_[:, 3] == 0).all()
-    assert np.linalg.matrix_rank(model.components_) == 2
+        model = LSCE(n_components=2, **QUICK).fit(X, y)
+    np.testing.assert_allclose(model.components_[:, 3], 0, atol=1e-12)
     moved = X.copy()
     moved[:, 3] = 77.0
     np.testing.assert_array_equal(model.predict(moved), model.predict(X))
 
 
-def test_too_few_steps_are_warned_of_with_the_remedy():
-    X, y = toy_a().sample(80, random_state=7)
-    with pytest.warns(ConvergenceWarning, match="max_iter=1 steps: raise max_iter"):
-        LSCE(n_components=2, n_starts=1, max_iter=1, random_state=0).fit(X, y)
-
-
-def test_verbose_prints_a_line_for_every_start(capsys):
+def test_verbose_prints_a_line_for_every_configuration(capsys):
     X, y = toy_b().sample(50, random_state=8)
-    LSCE(n_components=1, n_starts=3, random_state=0, verbose=1).fit(X, y)
+    LSCE(n_components=1, **QUICK, verbose=1).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 3
-    assert re.fullmatch(r"\[LSCE\] start 2 of 3: n_components=1, SCE -\d+\.\d{4}", lines[1])
+    assert len(lines) == 2
+    told = r"\[LSCE\] location linear, n_components=1: loss at new samples -\d+\.\d{4} "
+    assert re.match(told, lines[1])
 
 
-def test_a_callable_hears_of_every_start_instead(capsys):
+def test_a_callable_hears_of_every_configuration_instead(capsys):
     X, y = toy_b().sample(50, random_state=8)
     heard = []
-    LSCE(n_components=1, n_starts=3, random_state=0, verbose=heard.append).fit(X, y)
-    assert [(p.done, p.total) for p in heard] == [(1, 3), (2, 3), (3, 3)]
+    model = LSCE(n_components=1, **QUICK, verbose=heard.append).fit(X, y)
+    assert [c.location for c in heard] == model.cv_results_["param_location"].tolist()
     assert capsys.readouterr().out == ""
-
-
-def test_densities_of_reduced_inputs_are_those_of_the_inputs():
-    X, y = toy_b().sample(60, random_state=9)
-    model = LSCE(2, n_starts=1, bandwidth=0.5, penalty=0.1, random_state=0).fit(X, y)
-    by_z = model.predict_dist_reduced(model.transform(X)).pdf(y)
-    np.testing.assert_allclose(by_z, model.predict_dist(X).pdf(y), rtol=1e-10)
-    with pytest.raises(ValueError, match="Z has 3 columns but n_components_ is 2: pass as many"):
-        model.predict_dist_reduced(np.zeros((1, 3)))
-
-
-@pytest.mark.parametrize("scoring", ["squared", "sce"])
-def test_scores_belong_to_the_subspace_that_is_returned(scoring):
-    X, y = toy_a().sample(60, random_state=1)
-    folds = list(KFold(5).split(X))
-    model = LSCE(2, n_starts=2, scoring=scoring, cv=folds, random_state=0).fit(X, y)
-    table = pd.DataFrame(model.cv_results_)
-    row = table.loc[table.mean_test_score.idxmax()]
-    exact = -cv_loss(model, X, y, folds, raw=scoring == "sce")
-    assert row.mean_test_score == pytest.approx(exact, rel=1e-8)
-
-
-def cv_loss(model, X, y, folds, *, raw):
-    """Refit at the model's subspace without each fold, by the oracle's loops."""
-    Z = (X - X.mean(0)) / X.std(0) @ model.components_.T
-    V = ((y - y.mean()) / y.std())[:, None]
-    eye, (sigma_z, sigma_y), losses = np.eye(Z.shape[1]), model.bandwidth_, []
-    for train, test in folds:
-        args = Z[train], V[train], sigma_z, sigma_y
-        G, h = oracles.G_and_h(eye, Z[train], V[train], *args)
-        alpha = np.linalg.solve(G + model.penalty_ * np.eye(len(h)), h)
-        if raw:
-            G, h = oracles.G_and_h(eye, Z[test], V[test], *args)
-            losses.append(alpha @ G @ alpha / 2 - h @ alpha)
-            continue
-        kept, grid = alpha > 0, np.arange(-6, 8, 0.02)
-        weights = np.exp(-((Z[test, None] - Z[train][kept]) ** 2).sum(-1) / (2 * sigma_z**2))
-        weights *= alpha[kept]
-        weights /= weights.sum(axis=1, keepdims=True)
-        p = weights @ norm(V[train][kept], sigma_y).pdf(grid)
-        at_y = (weights * norm(V[train][kept].T, sigma_y).pdf(V[test])).sum(axis=1)
-        losses.append(np.mean(0.5 * (p**2).sum(axis=1) * 0.02 - at_y))
-    return np.mean(losses)

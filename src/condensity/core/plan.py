@@ -40,16 +40,6 @@ class Plan:
         usable: Mask = self.known.sum(axis=0) > self.known
         return usable
 
-    def without(self, j: int) -> Plan:
-        """The plan of all folds but ``j``: what a fit that must not see that fold may know."""
-        held_out = self.folds[j]
-        rows = np.r_[0 : held_out.start, held_out.stop : len(self.sample)]
-        sizes = [fold.stop - fold.start for fold in self.folds]
-        folds = _slices(sizes[:j] + sizes[j + 1 :])
-        kept = np.flatnonzero(self.usable[j])
-        known = np.delete(self.known, j, axis=0)[:, kept]
-        return Plan(self.sample[rows], folds, self.basis[kept], known)
-
 
 def pick(measure: Sample, n_centers: int, rng: np.random.Generator) -> Indices:
     """Draw centres among the rows of the measure with their probabilities, in increasing order."""

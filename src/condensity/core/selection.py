@@ -51,11 +51,6 @@ class Choice:
     candidates: Candidates
     losses: Array  # (bandwidths, penalties, folds)
 
-    @property
-    def alone(self) -> Candidates:
-        """The chosen candidate and no other."""
-        return Candidates(((self.sigma_z, self.sigma_y),), (self.penalty,))
-
 
 @dataclass(frozen=True, eq=False)
 class Fold:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from functools import cached_property, partial
+from math import ceil
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -22,13 +25,15 @@ from condensity._validation import (
     column_names,
     remember_inputs,
 )
+from condensity.core.averaged import Ensemble
 from condensity.core.density import Density
-from condensity.core.kernels import Array
+from condensity.core.kernels import Array, Indices
 from condensity.core.mixture import ConditionalMixture
 from condensity.core.plan import Plan, by_label, deal, pick
 from condensity.core.sample import Sample, Scaling, canonical
 from condensity.core.selection import BANDWIDTHS, PENALTIES, Candidates, Choice
 from condensity.metrics import squared_loss
+from condensity.reduction.crossfit import Setting
 
 #: Centres that ``n_centers="auto"`` allows itself: the cost of a fit grows with their square.
 AUTO_CENTERS = 200
@@ -36,12 +41,20 @@ AUTO_CENTERS = 200
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Training data past the gate: standardised, cut into folds, with centres drawn."""
+    """Training data past the gate: dealt to folds, with centres drawn."""
 
-    plan: Plan
+    measure: Sample  # distinct rows, in the units they came in
+    centers: Indices
+    deals: list[Array]  # for each deal the weight of the rows within its folds, (folds, n)
     x_scaling: Scaling
     y_scaling: Scaling
     y_axes: int
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The standardised sample, cut by the first deal."""
+        X, Y = self.x_scaling.apply(self.measure.X), self.y_scaling.apply(self.measure.Y)
+        return Plan.cut(Sample(X, Y, self.measure.weight), self.deals[0], self.centers)
 
     def density(self, W: Array, alpha: Array, choice: Choice) -> Density:
         """The density of a fit in the units of the data."""
@@ -63,7 +76,7 @@ class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
     bandwidth: float | tuple[float, float] | None
     penalty: float | None
     cv: Any
-    _density: Density
+    _density: Density | Ensemble
     _y_axes: int
 
     def predict_dist(self, X: Any) -> ConditionalMixture:
@@ -104,8 +117,9 @@ class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
         rng: np.random.Generator,
         *,
         scored: bool,
+        n_members: int = 1,
     ) -> Prepared:
-        """Pass the gate, standardise, and draw centres and folds.
+        """Pass the gate, and draw centres and folds: as often as ``n_members`` need them.
 
         ``scored`` says that something will be chosen by held-out loss.
         """
@@ -128,16 +142,19 @@ class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
         center_rng, deal_rng = rng.spawn(2)
         centers = pick(measure, min(n_centers, len(measure)), center_rng)
         if folds is None:  # nothing is held out
-            mass = measure.weight[None]
+            deals = [measure.weight[None]]
         elif isinstance(folds, int):
-            mass = deal(weight[origin], group, folds, centers=centers, rng=deal_rng)
+            dealt = partial(deal, weight[origin], group, folds, centers=centers, rng=deal_rng)
+            first = dealt()
+            deals = [first, *(dealt() for _ in range(ceil(n_members / len(first)) - 1))]
         else:
             mass = by_label(weight[origin], group, folds[origin])
-        X, Y = x_scaling.apply(measure.X), y_scaling.apply(measure.Y)
-        plan = Plan.cut(Sample(X, Y, measure.weight), mass, centers)
-        if scored:
-            check_usable(plan.usable)
-        return Prepared(plan, x_scaling, y_scaling, y_axes)
+            deals = [mass] * ceil(n_members / len(mass))
+        if folds is not None:
+            for mass in deals:
+                check_usable(mass.sum(axis=0)[centers] > mass[:, centers])
+        deals = [mass / mass.sum() for mass in deals]
+        return Prepared(measure, centers, deals, x_scaling, y_scaling, y_axes)
 
     def _what_to_fix(self) -> str:
         """What needs no folds once it is fixed."""
@@ -160,17 +177,15 @@ class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
         )
 
     def _keep(
-        self, X: Any, prepared: Prepared, density: Density, choice: Choice, sce: float
-    ) -> Self:
+        self, X: Any, prepared: Prepared, density: Density | Ensemble, setting: Choice | Setting
+    ) -> None:
         """Set what every fitted estimator shows: last of all, so that no fit is half done."""
         remember_inputs(self, X)
         self._density = density
         self._y_axes = prepared.y_axes
-        self.bandwidth_ = (choice.sigma_z, choice.sigma_y)
-        self.penalty_ = choice.penalty
-        self.n_centers_ = len(prepared.plan.basis)
-        self.sce_ = sce
-        return self
+        self.bandwidth_ = (setting.sigma_z, setting.sigma_y)
+        self.penalty_ = setting.penalty
+        self.n_centers_ = len(prepared.centers)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_density")
@@ -201,16 +216,17 @@ def cv_table(choices: list[tuple[int, Choice]]) -> dict[str, Array]:
         "param_sigma_y": np.array(sigma_y),
         "param_penalty": np.array(penalties),
     }
-    return parameters | _scores(-np.array(losses))
+    return parameters | score_columns(-np.array(losses))
 
 
-def dimension_table(losses: dict[int, Array]) -> dict[str, Array]:
-    """Cross-fitted results by number of components, in the same form."""
-    tried = sorted(losses)
-    return {"param_n_components": np.array(tried)} | _scores(-np.array([losses[d] for d in tried]))
+def reporter(verbose: Any, show: Callable[[Any], None]) -> Callable[[Any], None]:
+    """What hears of the progress: a callable given by the user, ``show``, or no one."""
+    if callable(verbose):
+        return cast(Callable[[Any], None], verbose)
+    return show if verbose else lambda progress: None
 
 
-def _scores(scores: Array) -> dict[str, Array]:
+def score_columns(scores: Array) -> dict[str, Array]:
     """Columns for scores (candidates, folds)."""
     mean = scores.mean(axis=1)
     summary: dict[str, Any] = {

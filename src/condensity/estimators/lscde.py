@@ -10,7 +10,7 @@ from condensity._parallel import spread
 from condensity._parameters import check_rng
 from condensity.core.selection import select, shipped_losses, unscored
 from condensity.estimators.base import ConditionalDensityEstimator, cv_table
-from condensity.reduction import sce_problem
+from condensity.reduction.published import sce_problem
 
 
 class LSCDE(ConditionalDensityEstimator):
@@ -105,6 +105,7 @@ class LSCDE(ConditionalDensityEstimator):
         )
         (point,) = spread(1)(sce_problem(plan, choice).at, [W])
         density = prepared.density(W, point.alpha, choice)
-        self._keep(X, prepared, density, choice, point.value)
+        self._keep(X, prepared, density, choice)
+        self.sce_ = point.value
         self.cv_results_ = cv_table([(len(W), choice)])
         return self

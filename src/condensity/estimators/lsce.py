@@ -2,124 +2,112 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
-from itertools import groupby
-from typing import Any, Self, cast
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from condensity._parallel import spread
-from condensity._parameters import check_count, check_option, check_rng, check_verbose
-from condensity._validation import check_inputs, check_nested, check_reduced
+from condensity._parameters import (
+    check_bandwidth,
+    check_count,
+    check_least_bandwidth,
+    check_option,
+    check_penalty,
+    check_rng,
+    check_verbose,
+)
+from condensity.core.averaged import Ensemble
 from condensity.core.kernels import Array
-from condensity.core.mixture import ConditionalMixture
-from condensity.core.selection import (
-    BANDWIDTHS,
-    RAW_BANDWIDTHS,
-    raw_losses,
-    shipped_losses,
-)
-from condensity.estimators.base import (
-    ConditionalDensityEstimator,
-    Prepared,
-    cv_table,
-    dimension_table,
-)
-from condensity.manifold.descent import Stop
-from condensity.reduction import (
-    Procedure,
-    Progress,
-    Solution,
-    crossfit_dimensions,
-    draw_starts,
+from condensity.core.resolution import Recorded
+from condensity.core.sample import Sample
+from condensity.core.scores import SCORES, Score
+from condensity.estimators.base import Prepared, reporter
+from condensity.estimators.location import check_location
+from condensity.estimators.published import PublishedLSCE
+from condensity.estimators.reducer import DensityReducer
+from condensity.estimators.summary import (
+    configuration_table,
     orient,
-    search,
+    print_configuration,
+    warn_of_atoms,
 )
-
-SCORES = {"squared": shipped_losses, "sce": raw_losses}
-
-
-@dataclass(frozen=True, eq=False)
-class Start:
-    """How one start of the search went."""
-
-    n_components: int
-    values: Array  # SCE at the beginning and after every step of each round
-    stop: str  # "converged" or "step limit"
-    sce: float
-    loss: float  # cross-validated, at the subspace where the start ended
+from condensity.reduction.configurations import Configuration, Search
+from condensity.reduction.ensemble import Result, Task, run
 
 
-class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensityEstimator):
+class LSCE(DensityReducer):
     """Conditional density estimation with dimension reduction, in one fit.
 
     Finds the W with orthonormal rows for which ``z = W x`` carries all the information on y, by
     minimising the squared-loss conditional entropy ``-1/2 int p(y|z)^2 p(z) dz dy`` over
     subspaces; the least-squares fit at the minimum is the density p(y|x) = p(y|Wx).
 
+    It does so many times, each time without some of the samples, chooses what is to be chosen
+    (bandwidths, penalty, number of directions, location) by how well averages of these members
+    describe the samples they have not seen, and answers with the average.
+
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Dimension of z.  "auto" chooses it by cross-fitting: everything is learned without a fold
-        and judged on that fold, for no reduction and for 1, 2, ... components until more do not
-        help.  With ``scoring="sce"`` it tries all and compares ``cv_results_``, as published.
+        Dimension of z.  "auto" tries no reduction and 1, 2, ... components until more do not help,
+        and weighs all of them in the average.
+    n_members : int, default=10
+        Models to average for each dimension, each learned without a fold: rounded up to a multiple
+        of the folds, with one more that is learned from all samples.  1 keeps that one alone, with
+        what cross-fitting has chosen: an exact function of ``transform(X)``, and less accurate.
+    location : {"auto", "none", "linear"} or regressor, default="auto"
+        What is taken off y before its density is fitted: nothing, a ridge regression (whose
+        directions are part of z), or the prediction of a regressor.  "auto" weighs the
+        first two by their merits.
+    scoring : {"squared", "log", "crps"}, default="squared"
+        The loss at new samples by which everything is chosen.
     n_starts : int, default=5
-        Random subspaces to start from.
-    scoring : {"squared", "sce"}, default="squared"
-        What decides.  "squared": bandwidth, penalty, start and dimension are those with the
-        smallest cross-validated squared loss of the clipped, normalised density.  "sce", as
-        published: the cross-validated loss of the raw fit decides on bandwidth, penalty and
-        dimension, the smallest SCE estimate on the start; that also decides with "squared" when
-        bandwidth and penalty are given.
+        Random subspaces that every member starts from, besides that of fewer components.
     n_centers : int or "auto", default="auto"
         Number of samples that carry a basis function, at most n; "auto" takes all up to 200.
     bandwidth : None, float or (float, float), default=None
-        None selects it by cross-validation; else one sigma for z and y, or the pair, in units of
-        the standard deviations of the training sample.
+        sigma_z in standard deviations of the inputs and sigma_y in those of what the location
+        leaves, at most 1; None selects them.
     penalty : None or float, default=None
-        Weight of ``|alpha|^2 / 2``; None selects it by cross-validation.
+        Weight of ``|alpha|^2 / 2``, relative to the mean diagonal of G; None selects it.
+    min_bandwidth : None, float or array-like (dy,), default=None
+        No kernel is narrower than this, in the units of y.  None takes the resolution of y, so
+        that the density does not lock on to rounded or repeated values.
     cv : int, splitter or iterable of splits, default=5
         Number of random folds, or whatever holds every sample out exactly once; for folds by group
         pass ``list(GroupKFold(5).split(X, y, groups))``.
-    max_iter : int, default=100
-        Descent steps from each start, at most; in the first half of them bandwidth and penalty
-        are selected anew before every fifth.
+    max_iter : int, default=50
+        Quasi-Newton steps of each search, at most.
     random_state : None, int, RandomState or Generator, default=None
         Draws centres, folds and starts.
     n_jobs : None or int, default=None
-        Workers for the starts; the answer does not depend on it.
+        Workers for the members; the answer does not depend on it.
     verbose : int or callable, default=0
-        1 prints a line after each start; a callable is given a ``Progress`` instead.
+        1 prints a line for each configuration; a callable is given the ``Configuration`` instead.
 
     Attributes
     ----------
     components_ : (dz, dx)
-        The directions, orthonormal rows, acting on standardised inputs.  Only their span means
-        something; signs are such that z grows with the first output.
+        The directions, orthonormal rows, acting on standardised inputs: those of the best
+        configuration, learned from all samples from where its members agree.  Only their span
+        means something; signs are such that z grows with the first output.
     n_components_ : int
+        Number of directions of the best configuration.
+    subspace_agreement_ : (dx,)
+        Eigenvalues of the mean of its members' projectors, decreasing: 1 where all members have
+        a direction in common, 0 where none has it.
+    location_ : str
+        Location of the best configuration.
     bandwidth_ : (float, float)
-        sigma_z and sigma_y, in standardised units.
+        Its sigma_z and sigma_y.
     penalty_ : float
-    n_centers_ : int
-    sce_ : float
-        The squared-loss conditional entropy reached, in standardised units.
-    cv_results_ : dict of arrays
-        Cross-validation scores of bandwidths and penalties at the subspace found (with "auto"
-        and ``scoring="sce"``, at that of every dimension).  The subspace has seen all samples:
-        these scores compare bandwidths, and flatter reduction.
-    dimension_results_ : dict of arrays
-        Cross-fitted scores of the dimensions tried, unbiased but for having chosen among them;
-        only with ``n_components="auto"`` and ``scoring="squared"``.
+    n_members_, n_centers_ : int
     n_iter_ : int
-        Descent steps of the start that won, at least 1.
-    history_ : list of Start
-        SCE after each step and the reason to stop, for every start.
+        Steps of the last search, from all samples, at least 1.
+    cv_results_ : dict of arrays
+        The configurations: setting, weight in the average, and cross-fitted score (minus the loss,
+        in the units of y).
     n_features_in_, feature_names_in_
         Inputs seen in ``fit``.
 
@@ -128,7 +116,7 @@ class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensity
     >>> from condensity import LSCE
     >>> from condensity.datasets import toy_b
     >>> X, y = toy_b().sample(200, random_state=0)
-    >>> model = LSCE(n_components=1, n_starts=2, random_state=0).fit(X, y)
+    >>> model = LSCE(n_components=1, random_state=0).fit(X, y)
     >>> abs(model.components_).round(1)
     array([[0., 1., 0., 0., 0.]])
     """
@@ -137,23 +125,29 @@ class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensity
         self,
         n_components: int | str = "auto",
         *,
-        n_starts: int = 5,
+        n_members: int = 10,
+        location: Any = "auto",
         scoring: str = "squared",
+        n_starts: int = 5,
         n_centers: int | str = "auto",
         bandwidth: float | tuple[float, float] | None = None,
         penalty: float | None = None,
+        min_bandwidth: Any = None,
         cv: Any = 5,
-        max_iter: int = 100,
+        max_iter: int = 50,
         random_state: Any = None,
         n_jobs: int | None = None,
-        verbose: int | Callable[[Progress], None] = 0,
+        verbose: int | Callable[[Configuration], None] = 0,
     ) -> None:
         self.n_components = n_components
-        self.n_starts = n_starts
+        self.n_members = n_members
+        self.location = location
         self.scoring = scoring
+        self.n_starts = n_starts
         self.n_centers = n_centers
         self.bandwidth = bandwidth
         self.penalty = penalty
+        self.min_bandwidth = min_bandwidth
         self.cv = cv
         self.max_iter = max_iter
         self.random_state = random_state
@@ -168,19 +162,11 @@ class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensity
         n_centers: int | str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
-        verbose: int | Callable[[Progress], None] = 0,
-    ) -> LSCE:
-        """The estimator with the settings of the paper.
-
-        One bandwidth for z and y and a penalty on ``|alpha|^2``, both by five-fold
-        cross-validation of the raw fit at every fifth step (for the first 50 steps, which few
-        searches need); 20 random starts; the smallest SCE estimate wins.  Where the paper is
-        silent, docs/choices.md says how it was read.
-        """
-        return cls(
+        verbose: int | Callable[[Any], None] = 0,
+    ) -> PublishedLSCE:
+        """The estimator with the procedure and the settings of the paper."""
+        return PublishedLSCE(
             n_components,
-            n_starts=20,
-            scoring="sce",
             n_centers=n_centers,
             random_state=random_state,
             n_jobs=n_jobs,
@@ -201,93 +187,73 @@ class LSCE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensity
         -------
         self
         """
+        locators = check_location(self.location)
         score = SCORES[check_option("scoring", self.scoring, tuple(SCORES))]
-        max_steps = check_count("max_iter", self.max_iter, low=1)
-        n_starts = check_count("n_starts", self.n_starts, low=1)
-        report = _reporter(check_verbose(self.verbose))
-        candidates = self._candidates(RAW_BANDWIDTHS if score is raw_losses else BANDWIDTHS)
-        several, auto = len(candidates) > 1, self._is_auto()
+        n_members = check_count("n_members", self.n_members, low=1)
+        search = self._search()
+        report = reporter(check_verbose(self.verbose), print_configuration)
         rng = check_rng(self.random_state)
-        prepared = self._prepare(X, y, sample_weight, rng, scored=several or auto)
-        active, plan = prepared.x_scaling.varies, prepared.plan
-        dimensions: Sequence[int] = self._dimensions(int(active.sum()))
-        starts = partial(draw_starts, rng, active=active, n_starts=n_starts)
-        crossfitted = auto and score is not raw_losses
-        procedure = Procedure(candidates, score, several or (auto and not crossfitted), max_steps)
-        run: dict[str, Any] = {"spread": spread(self.n_jobs), "report": report}
-        if crossfitted:
-            check_nested(plan)
-            losses = crossfit_dimensions(plan, procedure, starts, dimensions[-1], **run)
-            dimensions = [min(losses, key=lambda dz: losses[dz].mean())]
-        solutions = search(plan, procedure, [W for dz in dimensions for W in starts(dz)], **run)
-        self._keep_best(X, prepared, procedure, solutions)
-        if crossfitted:
-            self.dimension_results_ = dimension_table(losses)
-        elif hasattr(self, "dimension_results_"):
-            del self.dimension_results_  # of an earlier fit
+        settled = not (search.open or self._is_auto() or len(locators) > 1)
+        prepared = self._prepare(
+            X, y, sample_weight, rng, scored=n_members > 1 or not settled, n_members=n_members
+        )
+        measure = prepared.measure
+        if score.name == "crps" and measure.Y.shape[1] > 1:
+            raise ValueError(
+                f"scoring='crps' is for one output, got {measure.Y.shape[1]}: "
+                "use 'squared' or 'log', or fit the outputs one by one"
+            )
+        most = int(prepared.x_scaling.varies.sum())
+        task = Task(
+            Sample(measure.X, prepared.y_scaling.apply(measure.Y), measure.weight),
+            prepared.x_scaling.varies,
+            prepared.centers,
+            prepared.deals if n_members > 1 or not settled else [],
+            locators,
+            score,
+            self._least_widths(prepared),
+            search,
+            n_members,
+            None if self._is_auto() else self._dimensions(most)[0],
+        )
+        result = run(task, rng, spread(self.n_jobs), report)
+        self._keep_result(X, prepared, score, result)
         return self
 
-    def transform(self, X: Any) -> Array:
-        """The reduced inputs ``z = W x``, (m, dz), of standardised x."""
-        check_is_fitted(self)
-        return self._density.reduce(check_inputs(self, X))
+    def _search(self) -> Search:
+        sigmas, penalty = check_bandwidth(self.bandwidth), check_penalty(self.penalty)
+        sigma_z, sigma_y = (None, None) if sigmas is None else sigmas
+        return Search(
+            sigma_z,
+            sigma_y,
+            penalty,
+            least_sigma_y=0.0,
+            n_starts=check_count("n_starts", self.n_starts, low=1),
+            max_steps=check_count("max_iter", self.max_iter, low=1),
+        )
 
-    def predict_dist_reduced(self, Z: Any) -> ConditionalMixture:
-        """Conditional densities p(y|z) for reduced inputs ``Z`` (m, dz), as ``transform`` gives."""
-        check_is_fitted(self)
-        return self._density.at_reduced(check_reduced(Z, self.n_components_))
-
-    def _dimensions(self, most: int) -> range:
-        """The numbers of components to try, out of ``most`` inputs that vary."""
-        if self._is_auto():
-            return range(1, most + 1)
-        why = ", the number of inputs that vary, or 'auto'"
-        only = check_count("n_components", self.n_components, low=1, high=most, why=why)
-        return range(only, only + 1)
+    def _least_widths(self, prepared: Prepared) -> Array:
+        """The floor under the kernels' widths, in standard deviations of y; warns of atoms."""
+        Y, weight = prepared.measure.Y, prepared.measure.weight
+        least = check_least_bandwidth(self.min_bandwidth, Y.shape[1])
+        if least is None:
+            recorded = [Recorded.of(column, weight) for column in Y.T]
+            warn_of_atoms(recorded)
+            least = np.array([r.least_bandwidth for r in recorded])
+        return np.asarray(least / prepared.y_scaling.sd)
 
     def _what_to_fix(self) -> str:
-        return "bandwidth, penalty and n_components"
+        return "bandwidth, penalty, n_components and location, with n_members=1"
 
-    def _is_auto(self) -> bool:
-        return isinstance(self.n_components, str) and self.n_components == "auto"
-
-    def _keep_best(
-        self, X: Any, prepared: Prepared, procedure: Procedure, solutions: list[Solution]
-    ) -> None:
-        """Set the fitted attributes from the best start of the best dimension."""
-        by_dimension = groupby(solutions, key=lambda s: len(s.W))
-        winners = [procedure.best_start(list(group)) for _, group in by_dimension]
-        best = min(winners, key=lambda s: s.choice.loss)
-        if best.stop is not Stop.CONVERGED:
-            warnings.warn(
-                f"the best start was still moving after max_iter={self.max_iter} steps: "
-                "raise max_iter",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        W = orient(prepared.plan, best.W)
-        density = prepared.density(W, best.alpha, best.choice)
-        self._keep(X, prepared, density, best.choice, best.sce)
+    def _keep_result(self, X: Any, prepared: Prepared, score: Score, result: Result) -> None:
+        W = orient(prepared, result.W)
+        density = Ensemble(result.parts, prepared.y_scaling, prepared.x_scaling, W)
+        best = result.best
+        self._keep(X, prepared, density, best.setting)
         self.components_ = W
-        self.n_components_ = self._n_features_out = len(best.W)
-        self.cv_results_ = cv_table([(len(s.W), s.choice) for s in winners])
-        self.n_iter_ = max(1, best.n_steps)
-        self.history_ = [
-            Start(len(s.W), np.array(s.values), s.stop.value, s.sce, s.choice.loss)
-            for s in solutions
-        ]
-
-
-def _reporter(verbose: Any) -> Callable[[Progress], None]:
-    """What hears of every finished start."""
-    if callable(verbose):
-        return cast(Callable[[Progress], None], verbose)
-    return _print_progress if verbose else lambda progress: None
-
-
-def _print_progress(progress: Progress) -> None:
-    print(
-        f"[LSCE] start {progress.done} of {progress.total}: "
-        f"n_components={progress.n_components}, SCE {progress.sce:.4f}",
-        flush=True,
-    )
+        self.n_components_ = self._n_features_out = len(W)
+        self.subspace_agreement_ = result.agreement
+        self.location_ = best.location
+        self.n_iter_ = max(1, result.n_steps)
+        self.n_members_ = len(result.parts[0][1].members)
+        self.cv_results_ = configuration_table(prepared, score, result)

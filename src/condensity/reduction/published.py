@@ -1,9 +1,8 @@
-"""The algorithm: choose the model, descend, and again, from many starts.
+"""The algorithm of the paper: choose the model, descend, and again, from many starts.
 
 From each start W: select bandwidths and penalty by cross-validation, take five natural-gradient
-steps on the SCE estimate, and repeat until the subspace rests.  Of all starts the best is kept.
-Paper, Sec. 2.5.  The number of directions is chosen by cross-fitting: all of this without a fold,
-judged on that fold.  Only here do the densities of ``core`` meet the subspaces of ``manifold``.
+steps on the SCE estimate, and repeat until the subspace rests.  Of all starts the one with the
+smallest SCE is kept.  Paper, Sec. 2.5.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 from condensity.core.kernels import Array, Mask
 from condensity.core.objective import SCE, Point
 from condensity.core.plan import Plan
-from condensity.core.selection import Candidates, Choice, Score, raw_losses, select, unscored
+from condensity.core.selection import Candidates, Choice, raw_losses, select, unscored
 from condensity.manifold.descent import Descent, Stop, descend
 from condensity.manifold.grassmann import orthonormal, projector_gap, random_point
 
@@ -25,8 +24,6 @@ STEPS_PER_ROUND = 5
 #: What counts as rest: the gradient (relative to the value), the motion of the subspace in a
 #: round, the relative gain of a round.
 GRADIENT_TOL, SUBSPACE_TOL, GAIN_TOL = 1e-6, 1e-3, 1e-3
-#: Dimensions tried beyond the best so far before the search for more is given up.
-PATIENCE = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +41,9 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class Procedure:
-    """What a search may choose from and by what it chooses."""
+    """What a search may choose from."""
 
     candidates: Candidates
-    score: Score
     scored: bool  # False: a single candidate, and no one to ask how good it is
     max_steps: int
 
@@ -55,13 +51,7 @@ class Procedure:
         """Bandwidths and penalty for ``z = W x``."""
         if not self.scored:
             return unscored(self.candidates)
-        return select(plan, W, self.candidates, self.score)
-
-    def best_start(self, solutions: Sequence[Solution]) -> Solution:
-        """The paper keeps the smallest SCE; who scores what is shipped keeps the best of that."""
-        if self.score is raw_losses or not self.scored:
-            return min(solutions, key=lambda s: s.sce)
-        return min(solutions, key=lambda s: s.choice.loss)
+        return select(plan, W, self.candidates, raw_losses)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,57 +137,8 @@ def search(
     plan: Plan, procedure: Procedure, starts: Sequence[Array], *, spread: Spread, report: Report
 ) -> list[Solution]:
     """Learn from every start; solutions come in the order of the starts."""
-    return _learn_all(procedure, [(plan, W) for W in starts], spread, report)
-
-
-def crossfit(
-    plan: Plan, procedure: Procedure, starts: Sequence[Array], *, spread: Spread, report: Report
-) -> Array:
-    """Loss on every fold of what was learned, subspace and all, without that fold: (folds,)."""
-    items = [(plan.without(j), W) for j in range(len(plan.folds)) for W in starts]
-    solutions = _learn_all(procedure, items, spread, report)
-    losses = []
-    for j in range(len(plan.folds)):
-        best = procedure.best_start(solutions[j * len(starts) : (j + 1) * len(starts)])
-        # At a fixed W, cross-validation of one candidate fits fold j's coefficients without it.
-        losses.append(select(plan, best.W, best.choice.alone, procedure.score).losses[0, 0, j])
-    return np.array(losses)
-
-
-def crossfit_dimensions(
-    plan: Plan,
-    procedure: Procedure,
-    starts: Callable[[int], Sequence[Array]],
-    most: int,
-    *,
-    spread: Spread,
-    report: Report,
-) -> dict[int, Array]:
-    """Cross-fitted losses of no reduction and of 1, 2, ... components, until more do not help.
-
-    ``starts(dz)`` gives subspaces to start from.
-    """
-    run = partial(crossfit, plan, procedure, spread=spread, report=report)
-    losses = {most: run(starts(most))}
-    best = 0
-    for dz in range(1, most):
-        losses[dz] = run(starts(dz))
-        if not best or losses[dz].mean() < losses[best].mean():
-            best = dz
-        if dz >= best + PATIENCE:
-            break
-    return losses
-
-
-def _learn_all(
-    procedure: Procedure, items: Sequence[tuple[Plan, Array]], spread: Spread, report: Report
-) -> list[Solution]:
     solutions: list[Solution] = []
-    for solution in spread(partial(_learn_item, procedure), items):
+    for solution in spread(partial(learn, plan, procedure), starts):
         solutions.append(solution)
-        report(Progress(len(solutions), len(items), len(solution.W), solution.sce))
+        report(Progress(len(solutions), len(starts), len(solution.W), solution.sce))
     return solutions
-
-
-def _learn_item(procedure: Procedure, item: tuple[Plan, Array]) -> Solution:
-    return learn(item[0], procedure, item[1])

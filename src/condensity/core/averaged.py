@@ -1,0 +1,69 @@
+"""The density that is shipped: members that differ in their subspace, averaged.
+
+All members of a configuration share their components of y, so that their average is a mixture of
+as many Gaussians as there are centres: only the weights are averaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from condensity.core.blocks import Block
+from condensity.core.kernels import Array
+from condensity.core.mixture import ConditionalMixture
+from condensity.core.sample import Scaling
+from condensity.core.scores import Components
+from condensity.core.view import Coefficients, View
+
+
+@dataclass(frozen=True, eq=False)
+class Averaged:
+    """The average of the members of one configuration, in the units of standardised y."""
+
+    view: View
+    components: Components
+    members: Sequence[Coefficients]  # each for one penalty
+
+    def weights(self, X: Array) -> Array:
+        """Mean weights of the components for inputs ``X`` (m, dx): (m, b + 1)."""
+        inputs = self.view.scaling.apply(X)
+        total = sum(member.weights(inputs)[0] for member in self.members)
+        return np.asarray(total) / len(self.members)
+
+    def blocks(self, X: Array, y_scaling: Scaling, share: float) -> list[Block]:
+        """Kernels and background as blocks with the weight ``share``, in the units of y."""
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(self.weights(X)) + np.log(share)
+        shift = y_scaling.mean + y_scaling.sd * self.view.location.at(self.view.scaling.apply(X))
+        factor = y_scaling.sd[:, None] * self.view.factor
+        centers, widths = self.components.centers @ factor.T, self.components.widths
+        return [
+            Block(log_weights[:, part], centers[part], width * factor, shift=shift)
+            for part, width in ((slice(0, -1), widths[0]), (slice(-1, None), widths[-1]))
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """Configurations with their stacking weights, and the subspace they are about."""
+
+    parts: Sequence[tuple[float, Averaged]]
+    y_scaling: Scaling
+    x_scaling: Scaling
+    W: Array  # (dz, dx) acts on standardised inputs
+
+    def at(self, X: Array) -> ConditionalMixture:
+        """The densities p(y|x) for the rows of ``X`` (m, dx)."""
+        blocks = [b for share, part in self.parts for b in part.blocks(X, self.y_scaling, share)]
+        return ConditionalMixture(blocks)
+
+    def reduce(self, X: Array) -> Array:
+        """``z = W x``, (m, dz)."""
+        return self.x_scaling.apply(X) @ self.W.T
+
+    def at_reduced(self, Z: Array) -> ConditionalMixture:
+        """The densities at the inputs with ``W x = z`` that are average in all else."""
+        return self.at(self.x_scaling.mean + self.x_scaling.sd * (Z @ self.W))

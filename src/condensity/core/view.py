@@ -1,0 +1,141 @@
+"""A part of the sample as one member sees it, and the least-squares fits in it.
+
+A member learns from some of the samples: their scaling, their location, the covariance of what
+the location leaves.  In its coordinates x is standardised and ``v = L^-1 (y - m(x))`` has the
+covariance I.  A basis function sits at ``(u_k, sqrt(1 - sigma_y^2) v_k)``: centres pulled in by as
+much as the kernels spread keep the covariance of v right for every sigma_y, and sigma_y = 1 is the
+Gaussian model.  The density of v given z is, normalised,
+
+    sum_k alpha_k exp(-|z - u_k|^2 / (2 sigma_z^2)) N(v; c_k, sigma_y^2 I) + a_0 N(v; 0, I)
+
+with ``alpha = max(0, (G + penalty g I)^-1 h)``, g the mean of G's diagonal.  The last
+term is the background, which takes over where no centre is near.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from condensity.core.kernels import Array, Indices, gaussian, squared_distances
+from condensity.core.location import Location, Locator
+from condensity.core.moments import lebesgue, moments
+from condensity.core.objective import SCE
+from condensity.core.ridge import solve
+from condensity.core.sample import Sample, Scaling
+from condensity.core.scores import Components
+
+#: The weight of the background, relative to the mean weight of the kernels over the sample.
+BACKGROUND = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Samples to learn from, in coordinates learned from them, and samples held out."""
+
+    scaling: Scaling  # of x
+    location: Location
+    factor: Array  # (dy, dy) L
+    sample: Sample  # X standardised, Y whitened residuals, weights that sum to one
+    basis: Indices  # (b,) the rows that carry a centre
+    held_out: Sample  # the samples to be judged on, in the same coordinates; may be empty
+    rows: Indices  # which rows of the whole sample they are
+
+    @classmethod
+    def of(cls, whole: Sample, held_mass: Array, centers: Indices, locator: Locator) -> View:
+        """Learn from ``whole`` what ``held_mass`` (n,) of its weight does not take away."""
+        weight = whole.weight - held_mass
+        train, rows = np.flatnonzero(weight > 1e-12), np.flatnonzero(held_mass > 0)
+        share = weight[train] / weight[train].sum()
+        scaling = Scaling.of(whole.X[train], share)
+        X, Y = scaling.apply(whole.X[train]), whole.Y[train]
+        location = locator(X, Y, share)
+        factor = _cholesky(location.residuals, share)
+        sample = Sample(X, _whiten(factor, location.residuals), share)
+        X_held = scaling.apply(whole.X[rows])
+        V_held = (
+            _whiten(factor, whole.Y[rows] - location.at(X_held)) if len(rows) else whole.Y[rows]
+        )
+        basis = np.flatnonzero(np.isin(train, centers))
+        return cls(
+            scaling, location, factor, sample, basis, Sample(X_held, V_held, held_mass[rows]), rows
+        )
+
+    def components(self, sigma_y: float) -> Components:
+        """The Gaussians of v: one a centre, and last the background."""
+        pulled = np.sqrt(max(0.0, 1.0 - sigma_y**2)) * self.sample.Y[self.basis]
+        centers = np.vstack([pulled, np.zeros(pulled.shape[1])])
+        return Components(centers, np.append(np.full(len(pulled), sigma_y), 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """What a view's fits need to know about y for one sigma_y."""
+
+    view: View
+    components: Components
+    phi_y: Array  # (n, b)
+    yy: Array  # (b, b)
+
+    @classmethod
+    def build(cls, view: View, sigma_y: float) -> Outputs:
+        """Compute it once for all W and sigma_z."""
+        components = view.components(sigma_y)
+        V = components.centers[:-1]
+        phi_y = gaussian(squared_distances(view.sample.Y, V), sigma_y)
+        return cls(view, components, phi_y, lebesgue(V, sigma_y))
+
+    def fit(self, W: Array, sigma_z: float, penalties: tuple[float, ...]) -> Coefficients:
+        """The coefficients in the coordinates ``z = W x`` for each penalty."""
+        sample = self.view.sample
+        Z = sample.X @ W.T
+        U = Z[self.view.basis]
+        phi_z = gaussian(squared_distances(Z, U), sigma_z)
+        stats = moments(phi_z, self.phi_y, self.yy, sample.weight)
+        G = stats.G
+        unit = float(np.mean(np.diagonal(G)))
+        alphas = np.stack([solve(G, stats.h, penalty=p * unit) for p in penalties])
+        np.maximum(alphas, 0.0, out=alphas)
+        background = BACKGROUND * (alphas @ (sample.weight @ phi_z))
+        return Coefficients(W, U, sigma_z, np.column_stack([alphas, background]))
+
+    def problem(self, W: Array, sigma_z: float, penalty: float) -> SCE:
+        """The SCE estimate as a function of W, its penalty in the unit that G has at ``W``."""
+        sample, basis = self.view.sample, self.view.basis
+        centers = Sample(sample.X[basis], self.components.centers[:-1], sample.weight[basis])
+        here = SCE(sample, centers, self.phi_y, self.yy, sigma_z, penalty).at(W)
+        unit = float(np.mean(np.diagonal(here.moments.G)))
+        return SCE(sample, centers, self.phi_y, self.yy, sigma_z, penalty * unit)
+
+
+@dataclass(frozen=True, eq=False)
+class Coefficients:
+    """Non-negative coefficients of centres and background, for several penalties."""
+
+    W: Array  # (dz, dx)
+    U: Array  # (b, dz)
+    sigma_z: float
+    alphas: Array  # (penalties, b + 1)
+
+    def weights(self, X: Array) -> Array:
+        """Weights of the components given standardised inputs (m, dx): (penalties, m, b + 1)."""
+        log_phi = squared_distances(X @ self.W.T, self.U) * (-0.5 / self.sigma_z**2)
+        # Relative to the nearest centre nothing vanishes; the background has distance zero.
+        top = np.minimum(log_phi.max(axis=1, keepdims=True, initial=-np.inf), 0.0)
+        phi = np.exp(np.column_stack([log_phi, np.zeros(len(X))]) - np.maximum(top, -600.0))
+        weights: Array = self.alphas[:, None, :] * phi
+        weights /= weights.sum(axis=2, keepdims=True)
+        return weights
+
+
+def _cholesky(residuals: Array, weight: Array) -> Array:
+    covariance = (residuals * weight[:, None]).T @ residuals
+    # Outputs that are functions of one another leave no volume: give each a trace of its own.
+    diagonal = np.diag_indices_from(covariance)
+    covariance[diagonal] += 1e-8 * covariance[diagonal] + 1e-12
+    return np.asarray(np.linalg.cholesky(covariance))
+
+
+def _whiten(factor: Array, residuals: Array) -> Array:
+    return np.ascontiguousarray(np.linalg.solve(factor, residuals.T).T)

@@ -1,0 +1,71 @@
+"""Locations by name, or by any regressor of scikit-learn's kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_regressor
+from sklearn.utils.validation import has_fit_parameter
+
+from condensity.core.kernels import Array
+from condensity.core.location import Location, Locator, linear, nowhere
+
+NAMED: dict[str, Locator] = {"none": nowhere, "linear": linear}
+#: Folds for the out-of-fold residuals of a regressor.
+INNER_FOLDS = 5
+
+
+def check_location(value: Any) -> dict[str, Locator]:
+    """The locations to try, by name."""
+    if isinstance(value, str) and value == "auto":
+        return NAMED
+    if isinstance(value, str) and value in NAMED:
+        return {value: NAMED[value]}
+    if not isinstance(value, str) and hasattr(value, "fit") and is_regressor(value):
+        return {type(value).__name__: ByRegressor(value)}
+    raise ValueError(
+        "location must be 'auto', 'none', 'linear' or a regressor with fit and predict, "
+        f"got {value!r}"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ByRegressor:
+    """Learns a location by a clone of a regressor; residuals are out of fold."""
+
+    regressor: Any
+
+    def __call__(self, X: Array, Y: Array, weight: Array) -> Location:
+        """Fit to all samples, and to all but each fold in turn."""
+        predicted = np.empty_like(Y)
+        fold = np.random.default_rng(0).permutation(len(X)) % min(INNER_FOLDS, len(X))
+        for j in range(fold.max() + 1):
+            train, test = fold != j, fold == j
+            predicted[test] = self._fit(X[train], Y[train], weight[train])(X[test])
+        nothing = np.empty((0, X.shape[1]))
+        return Location(self._fit(X, Y, weight), Y - predicted, nothing, anywhere=True)
+
+    def _fit(self, X: Array, Y: Array, weight: Array) -> Callable[[Array], Array]:
+        model, options = clone(self.regressor), {}
+        if has_fit_parameter(model, "sample_weight"):
+            options["sample_weight"] = weight * (len(weight) / weight.sum())
+        elif np.ptp(weight) > 1e-9 * weight.max():
+            raise ValueError(
+                f"location={type(model).__name__} takes no sample_weight, which samples of "
+                "unequal weight or repeated rows need: choose a regressor that does"
+            )
+        return Fitted(model.fit(X, Y if Y.shape[1] > 1 else Y[:, 0], **options))
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A fitted regressor as a function to (m, dy)."""
+
+    model: Any
+
+    def __call__(self, X: Array) -> Array:
+        """Predict for the rows of ``X`` (m, dx)."""
+        return np.asarray(self.model.predict(X), dtype=float).reshape(len(X), -1)

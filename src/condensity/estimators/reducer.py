@@ -1,0 +1,48 @@
+"""What estimators share that also reduce the inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from condensity._parameters import check_count
+from condensity._validation import check_inputs, check_reduced
+from condensity.core.kernels import Array
+from condensity.core.mixture import ConditionalMixture
+from condensity.estimators.base import ConditionalDensityEstimator
+
+
+class DensityReducer(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensityEstimator
+):
+    """Base of the estimators of p(y|x) that find the directions z = W x on the way."""
+
+    n_components: int | str
+    n_components_: int
+
+    def transform(self, X: Any) -> Array:
+        """The reduced inputs ``z = W x``, (m, dz), of standardised x."""
+        check_is_fitted(self)
+        return self._density.reduce(check_inputs(self, X))
+
+    def predict_dist_reduced(self, Z: Any) -> ConditionalMixture:
+        """Conditional densities for reduced inputs ``Z`` (m, dz), as ``transform`` gives.
+
+        They are those of the inputs that have this z and are average in all other directions.
+        Where y depends on x through z alone, that is p(y|z).
+        """
+        check_is_fitted(self)
+        return self._density.at_reduced(check_reduced(Z, self.n_components_))
+
+    def _dimensions(self, most: int) -> range:
+        """The numbers of components to try, out of ``most`` inputs that vary."""
+        if self._is_auto():
+            return range(1, most + 1)
+        why = ", the number of inputs that vary, or 'auto'"
+        only = check_count("n_components", self.n_components, low=1, high=most, why=why)
+        return range(only, only + 1)
+
+    def _is_auto(self) -> bool:
+        return isinstance(self.n_components, str) and self.n_components == "auto"

@@ -1,0 +1,70 @@
+"""What a fitted LSCE tells about itself: tables, lines of progress, warnings."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from condensity.core.kernels import Array
+from condensity.core.resolution import Recorded
+from condensity.core.scores import Score
+from condensity.estimators.base import Prepared, score_columns
+from condensity.reduction.configurations import Configuration
+from condensity.reduction.ensemble import Result
+
+
+def configuration_table(prepared: Prepared, score: Score, result: Result) -> dict[str, Array]:
+    """The configurations in scikit-learn's form; scores are minus losses, in the units of y.
+
+    The scores of a split are those of the samples in a fold of the first deal.
+    """
+    found, folds = result.configurations, prepared.deals[0]
+    table: dict[str, Any] = {
+        "param_location": np.array([c.location for c in found]),
+        "param_n_components": np.array([c.n_components for c in found]),
+        "param_sigma_z": np.array([c.setting.sigma_z for c in found]),
+        "param_sigma_y": np.array([c.setting.sigma_y for c in found]),
+        "param_penalty": np.array([c.setting.penalty for c in found]),
+        "weight": result.weights,
+    }
+    by_fold = [(folds / folds.sum(axis=1, keepdims=True)) @ c.losses for c in found]
+    losses = score.in_units(np.array(by_fold), np.diag(prepared.y_scaling.sd))
+    return table | score_columns(-losses)
+
+
+def orient(prepared: Prepared, W: Array) -> Array:
+    """Turn each direction so that z grows with the first output: a sign is no property of W."""
+    measure = prepared.measure
+    y = prepared.y_scaling.apply(measure.Y)[:, 0]
+    covariance = (measure.weight * y) @ (prepared.x_scaling.apply(measure.X) @ W.T)
+    return np.where(covariance < 0, -1.0, 1.0)[:, None] * W
+
+
+def print_configuration(configuration: Configuration) -> None:
+    """A line of progress."""
+    s = configuration.setting
+    print(
+        f"[LSCE] location {configuration.location}, n_components={configuration.n_components}: "
+        f"loss at new samples {configuration.loss:.4f} (standardised y), "
+        f"sigma {s.sigma_z:.3g} and {s.sigma_y:.3g}, penalty {s.penalty:g}",
+        flush=True,
+    )
+
+
+def warn_of_atoms(recorded: Sequence[Recorded]) -> None:
+    """Name the values that hold too much of the sample for a density."""
+    for j, output in enumerate(recorded):
+        if output.atom is not None:
+            value, share = output.atom
+            where = "" if len(recorded) == 1 else f" in column {j}"
+            warnings.warn(
+                f"y{where} equals {value:g} in {share:.0%} of the sample, which no density can "
+                f"show: kernels are kept at least {output.least_bandwidth:.3g} wide; model that "
+                "value apart (a classifier for it, a density for the rest), or set min_bandwidth "
+                "(0 lets the density narrow on repeated values)",
+                UserWarning,
+                stacklevel=5,
+            )

@@ -1,0 +1,62 @@
+"""From cross-fitted members to the density that is shipped, and the subspace they agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from condensity.core.averaged import Averaged
+from condensity.core.kernels import Array, Mask
+from condensity.core.sample import Scaling
+from condensity.core.view import Outputs, View
+from condensity.reduction.configurations import Configuration, containing
+from condensity.reduction.crossfit import Setting
+
+
+def in_units_of(scaling: Scaling, view: View, W: Array) -> Array:
+    """The subspace of a view as one of inputs standardised by ``scaling``, orthonormal rows."""
+    inverse = np.divide(
+        1.0, view.scaling.sd, out=np.zeros_like(scaling.sd), where=view.scaling.varies
+    )
+    return np.asarray(np.linalg.qr((W * (scaling.sd * inverse)).T)[0].T)
+
+
+def members(configuration: Configuration, view: View) -> list[Array]:
+    """The members' subspaces in the coordinates of a ``view`` of all samples."""
+    assert configuration.crossfit is not None
+    lead = view.location.directions
+    return [
+        containing(lead, in_units_of(view.scaling, own, W))
+        for own, W in zip(configuration.crossfit.views, configuration.Ws, strict=True)
+    ]
+
+
+def average(setting: Setting, view: View, Ws: Sequence[Array]) -> Averaged:
+    """Fit every member's coefficients to all samples, in one frame."""
+    outputs = Outputs.build(view, setting.sigma_y)
+    fits = [outputs.fit(W, setting.sigma_z, (setting.penalty,)) for W in Ws]
+    return Averaged(view, outputs.components, fits)
+
+
+def consensus(Ws: Sequence[Array]) -> tuple[Array, Array]:
+    """The subspace that members agree on, and how far they do.
+
+    Returns
+    -------
+    W : (dz, dx), the dominant eigenspace of the mean of their projectors
+    agreement : (dx,), its eigenvalues, from 1 (all members have the direction) down to 0
+    """
+    stacked = np.vstack(Ws) / np.sqrt(len(Ws))
+    _, S, Vt = np.linalg.svd(stacked)
+    agreement = np.zeros(stacked.shape[1])
+    agreement[: len(S)] = np.minimum(S**2, 1.0)
+    return np.asarray(Vt[: len(Ws[0])]), agreement
+
+
+def complete(W: Array, active: Mask) -> Array:
+    """``W`` (dz, dx) with directions added until it holds every input that varies."""
+    rest = np.eye(len(active))[active]
+    rest = rest - (rest @ W.T) @ W
+    missing = len(rest) - len(W)
+    return np.vstack([W, np.linalg.svd(rest)[2][:missing]])

@@ -1,0 +1,262 @@
+"""Configurations: a location and a number of directions, learned by all members in turn.
+
+In two rounds the members learn their subspaces with the setting at hand (quasi-Newton from a few
+starts, of which the best after a few steps goes on), and the setting is chosen anew by the loss of
+their average on samples that are new to them.  More directions start from the fewer found before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from condensity.core import lattice
+from condensity.core.kernels import Array, Mask
+from condensity.core.view import Outputs, View
+from condensity.manifold.chart import Minimum, minimise
+from condensity.manifold.grassmann import orthonormal, random_point
+from condensity.reduction.crossfit import Crossfit, Setting
+
+#: Steps of every start before all but the best are given up.
+RACE_STEPS = 5
+#: Dimensions tried beyond the best so far before the search for more is given up, and by how
+#: much of its loss a dimension must beat the best to be it.
+PATIENCE, WORTH = 2, 0.01
+#: Where the search for a setting starts: sigma_z is in units of sqrt(dz).
+FIRST = Setting(sigma_z=0.7, sigma_y=0.35, penalty=0.01)
+PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
+LEAST_SIGMA_Y = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What may be chosen, and how long a subspace may be searched for."""
+
+    sigma_z: float | None  # None: to be chosen
+    sigma_y: float | None
+    penalty: float | None
+    least_sigma_y: float
+    n_starts: int
+    max_steps: int
+
+    def axes(self, dz: int) -> tuple[Array, Array]:
+        """The values of sigma_z and sigma_y to choose from, by factors of sqrt(2)."""
+        z = np.sqrt(dz) * 2.0 ** (np.arange(-9, 9) / 2)
+        least = min(1.0, max(self.least_sigma_y, LEAST_SIGMA_Y))
+        steps = int(np.ceil(-2 * np.log2(least) - 1e-9))
+        y = np.maximum(least, 2.0 ** (-np.arange(steps + 1) / 2))
+        return (
+            z if self.sigma_z is None else np.array([self.sigma_z]),
+            y if self.sigma_y is None else np.array([self.sigma_y]),
+        )
+
+    @property
+    def open(self) -> bool:
+        """Whether there is anything to choose."""
+        return None in (self.sigma_z, self.sigma_y, self.penalty)
+
+    @property
+    def penalties(self) -> tuple[float, ...]:
+        """The penalties to choose from."""
+        return PENALTIES if self.penalty is None else (self.penalty,)
+
+
+@dataclass(frozen=True, eq=False)
+class Configuration:
+    """A location and a number of directions, with what its members learned."""
+
+    location: str
+    n_components: int
+    setting: Setting
+    Ws: Sequence[Array]  # a subspace for every view
+    losses: Array  # (n,) of the average, at samples new to it
+    crossfit: Crossfit | None  # None: nothing was held out
+
+    @property
+    def loss(self) -> float:
+        """The mean loss over the samples; NaN when nothing was held out."""
+        return np.nan if self.crossfit is None else float(self.crossfit.whole.weight @ self.losses)
+
+
+#: Maps a function over items.
+Spread = Callable[..., Iterable[Minimum]]
+
+
+def configure(
+    crossfit: Crossfit,
+    dz: int,
+    search: Search,
+    rng: np.random.Generator,
+    spread: Spread,
+    smaller: Configuration | None = None,
+) -> Configuration:
+    """Let all members learn ``dz`` directions, from those of a ``smaller`` configuration if any."""
+    starts = [
+        starting_points(view, crossfit.active, dz, search.n_starts, rng) for view in crossfit.views
+    ]
+    setting = first_setting(search, dz)
+    if smaller is not None:
+        for own, W in zip(starts, smaller.Ws, strict=True):
+            own.append(_widen(W, dz, rng))
+    chooser = _Chooser(crossfit, _learn_all(crossfit, starts, setting, search, spread), search)
+    setting = chooser.choose(setting, coarse=True, strides=(2,))
+    if dz < crossfit.active.sum():
+        again = _learn_all(crossfit, [[W] for W in chooser.Ws], setting, search, spread)
+        chooser = _Chooser(crossfit, again, search)
+    setting = chooser.choose(setting, coarse=False, strides=(1,))
+    losses = chooser.losses_at(setting)
+    return Configuration(crossfit.location, dz, setting, chooser.Ws, losses, crossfit)
+
+
+def _learn_all(
+    crossfit: Crossfit,
+    starts: Sequence[Sequence[Array]],
+    setting: Setting,
+    search: Search,
+    spread: Spread,
+) -> list[Array]:
+    """The subspaces of all members, each from its own ``starts``."""
+    items = [(view, own, setting) for view, own in zip(crossfit.views, starts, strict=True)]
+    return [end.W for end in spread(partial(learn, search.max_steps), items)]
+
+
+def first_setting(search: Search, dz: int) -> Setting:
+    """Where the search for a setting starts, and stays where nothing is to be chosen.
+
+    It is a wide one whatever fewer directions have found: subspaces are learned from wide to
+    narrow, for with narrow kernels the SCE has many more local minima.
+    """
+    z, y = search.axes(dz)
+    penalty = FIRST.penalty if search.penalty is None else search.penalty
+    return Setting(_nearest(z, FIRST.sigma_z * np.sqrt(dz)), _nearest(y, FIRST.sigma_y), penalty)
+
+
+def _nearest(axis: Array, value: float) -> float:
+    return float(axis[np.argmin(np.abs(np.log(axis / value)))])
+
+
+def starting_points(
+    view: View, active: Mask, dz: int, n_starts: int, rng: np.random.Generator
+) -> list[Array]:
+    """Random subspaces that contain the directions of the view's location."""
+    lead = view.location.directions[:dz]
+    if dz >= active.sum():  # nothing to reduce
+        return [np.eye(len(active))[active]]
+    starts = []
+    for _ in range(n_starts if len(lead) < dz else 1):
+        W = np.zeros((dz, len(active)))
+        W[:, active] = random_point(rng, dz, int(active.sum()))
+        starts.append(containing(lead, W))
+    return starts
+
+
+def containing(lead: Array, W: Array) -> Array:
+    """The subspace nearest to that of ``W`` (dz, dx) that contains the rows of ``lead``."""
+    lead = lead[: len(W)]
+    rest = W - (W @ lead.T) @ lead
+    return np.vstack([lead, np.linalg.svd(rest, full_matrices=False)[2][: len(W) - len(lead)]])
+
+
+def _widen(W: Array, dz: int, rng: np.random.Generator) -> Array:
+    """``W`` with random directions added."""
+    more = random_point(rng, dz - len(W), W.shape[1]) * (np.abs(W).max(axis=0) > 0)
+    return np.vstack([W, orthonormal(more - (more @ W.T) @ W)])
+
+
+def learn(max_steps: int, item: tuple[View, Sequence[Array], Setting]) -> Minimum:
+    """Race the starts, then go on from the best: the subspace of one member."""
+    view, starts, setting = item
+    W, outputs = starts[0], Outputs.build(view, setting.sigma_y)
+    n_fixed = min(len(view.location.directions), len(W))
+    if len(starts) > 1:
+        problem = outputs.problem(W, setting.sigma_z, setting.penalty)
+        race = [minimise(problem, W, max_steps=RACE_STEPS, n_fixed=n_fixed) for W in starts]
+        W = min(race, key=lambda end: end.value).W
+    problem = outputs.problem(W, setting.sigma_z, setting.penalty)
+    return minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed)
+
+
+class _Chooser:
+    """Chooses the setting for given subspaces; remembers what it has tried."""
+
+    def __init__(self, crossfit: Crossfit, Ws: Sequence[Array], search: Search) -> None:
+        self.crossfit, self.Ws, self.search = crossfit, Ws, search
+        self.z, self.y = search.axes(len(Ws[0]))
+        self.known: dict[lattice.Index, Array] = {}  # mean losses by penalty
+
+    def choose(self, near: Setting, *, coarse: bool, strides: Sequence[int]) -> Setting:
+        """The best setting that a search from ``near``, and a coarse grid if asked, comes to."""
+        starts = [(int(np.argmin(np.abs(self.z - near.sigma_z))), _index(self.y, near.sigma_y))]
+        if coarse:
+            middle = starts[0][0]
+            starts += [
+                (min(max(middle + i, 0), len(self.z) - 1), min(j, len(self.y) - 1))
+                for i in (-4, 0, 4)
+                for j in (0, 3, 6)
+            ]
+        shape = len(self.z), len(self.y)
+        best = lattice.descend(lambda i: float(self.at(i).min()), starts, shape, strides)
+        penalty = self.search.penalties[int(np.argmin(self.at(best)))]
+        return Setting(float(self.z[best[0]]), float(self.y[best[1]]), penalty)
+
+    def at(self, index: lattice.Index) -> Array:
+        """Mean losses by penalty at one point of the lattice."""
+        if index not in self.known:
+            sigmas = float(self.z[index[0]]), float(self.y[index[1]])
+            losses = self.crossfit.losses(self.Ws, *sigmas, self.search.penalties)
+            self.known[index] = np.asarray(losses @ self.crossfit.whole.weight)
+        return self.known[index]
+
+    def losses_at(self, setting: Setting) -> Array:
+        """Losses at every sample."""
+        s = setting
+        losses: Array = self.crossfit.losses(self.Ws, s.sigma_z, s.sigma_y, (s.penalty,))[0]
+        return losses
+
+
+def _index(axis: Array, value: float) -> int:
+    return int(np.argmin(np.abs(axis - value)))
+
+
+def explore(
+    crossfit: Crossfit,
+    dimension: int | None,
+    search: Search,
+    rng: np.random.Generator,
+    spread: Spread,
+    report: Callable[[Configuration], None],
+) -> list[Configuration]:
+    """The given ``dimension``, or (None) no reduction and 1, 2, ... until more do not help.
+
+    A subspace contains the directions of its location: a location that needs more of them than
+    there are components is not tried.
+    """
+    most = int(crossfit.active.sum())
+    least = max(1, *(len(view.location.directions) for view in crossfit.views))
+    tries = [most, *range(least, most)] if dimension is None else [dimension]
+    found: list[Configuration] = []
+    smaller: Configuration | None = None
+    best: Configuration | None = None
+    for dz in tries:
+        if dz < min(least, most):
+            continue
+        new = configure(crossfit, dz, search, rng, spread, smaller if dz < most else None)
+        report(new)
+        found.append(new)
+        if dz < most:
+            smaller = new
+            if best is None or new.loss < best.loss - WORTH * abs(best.loss):
+                best = new
+            if dz >= best.n_components + PATIENCE:
+                break
+    return found
+
+
+def simplest_of_the_best(configurations: Sequence[Configuration]) -> Configuration:
+    """The fewest directions whose loss is as good as the best, but for what is not worth more."""
+    least = min(c.loss for c in configurations)
+    good = [c for c in configurations if not c.loss > least + WORTH * abs(least)]
+    return min(good, key=lambda c: (c.n_components, c.loss))

@@ -1,0 +1,93 @@
+"""Cross-fitting: members learn without a fold and are judged on that fold.
+
+The samples are dealt to K folds, R times over.  Member (r, j) learns from all but fold j of deal r
+everything there is to learn: scaling, location, metric, subspace, coefficients.  So every sample
+has R members that have not seen it, and what is chosen for all members in common (bandwidths,
+penalty, dimension, location) is chosen by their loss on samples that are new to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from condensity.core.kernels import Array, Mask
+from condensity.core.sample import Sample
+from condensity.core.scores import Components, Score
+from condensity.core.view import Outputs, View
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all members of a configuration have in common."""
+
+    sigma_z: float
+    sigma_y: float
+    penalty: float  # relative to the mean of G's diagonal
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """How the held-out samples of one view look to the member that has not seen them."""
+
+    weights: Array  # (penalties, m, b + 1)
+    components: Components
+    match: Array  # (penalties, m) w^T a
+
+
+@dataclass(frozen=True, eq=False)
+class Crossfit:
+    """The views of all members under one location, and how members are scored."""
+
+    location: str
+    whole: Sample
+    active: Mask  # (dx,) the inputs that vary
+    views: Sequence[View]  # deal by deal
+    n_deals: int
+    score: Score
+
+    def losses(
+        self, Ws: Sequence[Array], sigma_z: float, sigma_y: float, penalties: tuple[float, ...]
+    ) -> Array:
+        """Mean loss of the members that have not seen a sample, at every sample: (penalties, n)."""
+        judged = self.judge(Ws, sigma_z, sigma_y, penalties)
+        match = [j.match for j in judged]
+        if self.score.sign == 0:
+            return self.by_sample([-np.log(np.maximum(m, 1e-300)) for m in match])
+        norm = self.products(judged, judged)
+        return self.score.sign * (0.5 * norm - self.by_sample(match))
+
+    def judge(
+        self, Ws: Sequence[Array], sigma_z: float, sigma_y: float, penalties: tuple[float, ...]
+    ) -> list[Judged]:
+        """What every member makes of the samples that it has not seen."""
+        return [
+            self._judge(view, W, sigma_z, sigma_y, penalties)
+            for view, W in zip(self.views, Ws, strict=True)
+        ]
+
+    def _judge(
+        self, view: View, W: Array, sigma_z: float, sigma_y: float, penalties: tuple[float, ...]
+    ) -> Judged:
+        outputs = Outputs.build(view, sigma_y)
+        weights = outputs.fit(W, sigma_z, penalties).weights(view.held_out.X)
+        table = self.score.match(view.held_out.Y, outputs.components)
+        match = self.score.unit(view.factor) * np.einsum("pmk,mk->pm", weights, table)
+        return Judged(weights, outputs.components, match)
+
+    def products(self, ours: Sequence[Judged], theirs: Sequence[Judged]) -> Array:
+        """``w^T A w'`` between two densities of each member, by sample: (penalties, n)."""
+        found = []
+        for view, a, b in zip(self.views, ours, theirs, strict=True):
+            table = self.score.unit(view.factor) * self.score.pair(a.components, b.components)
+            found.append(np.einsum("pmk,pmk->pm", a.weights @ table, b.weights))
+        return self.by_sample(found)
+
+    def by_sample(self, values: Sequence[Array]) -> Array:
+        """Average (penalties, m) of views over the members that have not seen a sample."""
+        out = np.zeros((len(values[0]), len(self.whole)))
+        for view, value in zip(self.views, values, strict=True):
+            out[:, view.rows] += value * (view.held_out.weight / self.whole.weight[view.rows])
+        return out / self.n_deals

@@ -1,0 +1,169 @@
+"""The algorithm of the default LSCE, from samples to the density that is shipped.
+
+For every location: cross-fit configurations of more and more directions.  Stack them all by their
+loss at samples new to them.  For those that count, learn one more subspace from all samples, from
+what the members agree on; fit all coefficients to all samples; average.  A single model is the one
+learned from all samples, for the best configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from condensity.core.averaged import Averaged
+from condensity.core.kernels import Array, Indices, Mask
+from condensity.core.location import Locator
+from condensity.core.sample import Sample
+from condensity.core.scores import Score
+from condensity.core.view import View
+from condensity.manifold.chart import Minimum
+from condensity.reduction.average import average, complete, consensus, members
+from condensity.reduction.configurations import (
+    Configuration,
+    Search,
+    Spread,
+    containing,
+    explore,
+    first_setting,
+    learn,
+    simplest_of_the_best,
+    starting_points,
+)
+from condensity.reduction.crossfit import Crossfit
+from condensity.reduction.stacking import stack
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is to be learned from, and how it is to be judged."""
+
+    whole: Sample  # y standardised
+    active: Mask  # (dx,) inputs that vary
+    centers: Indices
+    deals: Sequence[Array]  # (folds, n) each; empty when nothing is held out
+    locators: dict[str, Locator]
+    score: Score
+    least_widths: Array  # (dy,) no kernel is narrower
+    search: Search
+    n_members: int
+    dimension: int | None  # None: as many as help
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What was learned."""
+
+    configurations: Sequence[Configuration]
+    weights: Array  # of the configurations
+    best: Configuration
+    parts: Sequence[tuple[float, Averaged]]
+    W: Array  # (dz, dx) of the best configuration, learned from all samples
+    agreement: Array  # (dx,) of its members
+    n_steps: int  # of the search for W
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """The subspaces of one configuration."""
+
+    members: Sequence[Array]  # of the cross-fitted members
+    last: Minimum  # from all samples
+
+    @property
+    def all(self) -> list[Array]:
+        """Those to be averaged over."""
+        return [*self.members, self.last.W]
+
+
+def run(
+    task: Task,
+    rng: np.random.Generator,
+    spread: Spread,
+    report: Callable[[Configuration], None],
+) -> Result:
+    """Learn the density and the subspace."""
+    views = {name: _view_of_all(task, locator) for name, locator in task.locators.items()}
+    configurations: list[Configuration] = []
+    for name, locator in task.locators.items():
+        search = replace(task.search, least_sigma_y=_least_sigma_y(task, views[name]))
+        if task.deals:
+            crossfit = _crossfit(task, name, locator)
+            configurations += explore(crossfit, task.dimension, search, rng, spread, report)
+        else:
+            configurations.append(_settled(task, name, views[name], search))
+    if not configurations:
+        raise ValueError(_no_room(task, views))
+    best = simplest_of_the_best(configurations)
+    weights = _weights(task, configurations, best)
+    learned = {
+        id(c): _subspaces(task, c, views[c.location], rng)
+        for c, weight in zip(configurations, weights, strict=True)
+        if weight > 0 or c is best
+    }
+    parts = [
+        (float(weight), average(c.setting, views[c.location], learned[id(c)].all))
+        for c, weight in zip(configurations, weights, strict=True)
+        if weight > 0
+    ]
+    W = learned[id(best)].last.W
+    agreement = consensus(learned[id(best)].members or [W])[1]
+    if views[best.location].location.anywhere:
+        W = complete(W, task.active)
+    n_steps = learned[id(best)].last.n_steps
+    return Result(configurations, weights, best, parts, W, agreement, n_steps)
+
+
+def _no_room(task: Task, views: dict[str, View]) -> str:
+    ((name, view),) = views.items()
+    return (
+        f"location={name!r} depends on {len(view.location.directions)} directions, more than "
+        f"n_components={task.dimension}: raise n_components or choose location='none'"
+    )
+
+
+def _weights(task: Task, configurations: Sequence[Configuration], best: Configuration) -> Array:
+    if task.n_members == 1:
+        return np.array([float(c is best) for c in configurations])
+    return stack(configurations)
+
+
+def _view_of_all(task: Task, locator: Locator) -> View:
+    return View.of(task.whole, np.zeros(len(task.whole)), task.centers, locator)
+
+
+def _crossfit(task: Task, name: str, locator: Locator) -> Crossfit:
+    held_out = [mass for deal in task.deals for mass in deal]
+    views = [View.of(task.whole, mass, task.centers, locator) for mass in held_out]
+    return Crossfit(name, task.whole, task.active, views, len(task.deals), task.score)
+
+
+def _least_sigma_y(task: Task, view: View) -> float:
+    """The floor under sigma_y: a kernel on output j is ``sigma_y |L_j|`` wide."""
+    return float(np.max(task.least_widths / np.linalg.norm(view.factor, axis=1)))
+
+
+def _settled(task: Task, name: str, view: View, search: Search) -> Configuration:
+    """The only configuration there is, when nothing is to be chosen."""
+    assert task.dimension is not None
+    dz = task.dimension
+    unknown = np.full(len(task.whole), np.nan)
+    return Configuration(name, dz, first_setting(search, dz), [], unknown, None)
+
+
+def _subspaces(task: Task, c: Configuration, view: View, rng: np.random.Generator) -> Learned:
+    """The members' subspaces, and the one learned from all samples.
+
+    That one starts from what the members agree on, and from random subspaces when it is alone.
+    """
+    dz, search = c.n_components, task.search
+    own = members(c, view) if c.crossfit is not None else []
+    alone = task.n_members == 1
+    starts = starting_points(view, task.active, dz, search.n_starts, rng)
+    if own and dz < task.active.sum():
+        agreed = containing(view.location.directions, consensus(own)[0])
+        starts = [agreed, *(starts if alone else [])]
+    last = learn(search.max_steps, (view, starts, c.setting))
+    return Learned([] if alone else own, last)

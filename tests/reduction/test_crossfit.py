@@ -1,0 +1,203 @@
+"""Cross-fitting and stacking against densities built by hand and judged by the metrics."""
+
+import numpy as np
+import pytest
+
+from condensity.core.averaged import Averaged, Ensemble
+from condensity.core.location import linear, nowhere
+from condensity.core.sample import Sample, Scaling
+from condensity.core.scores import SCORES
+from condensity.core.view import Outputs, View
+from condensity.reduction.average import complete, consensus, in_units_of, members
+from condensity.reduction.configurations import Configuration, Search, configure, explore
+from condensity.reduction.crossfit import Crossfit, Setting
+from condensity.reduction.stacking import minimise_on_simplex, stack
+from problems import random_sample, random_subspace
+
+UNITS = Scaling(np.zeros(1), np.ones(1))
+SEARCH = Search(None, None, None, least_sigma_y=0.0, n_starts=1, max_steps=10)
+OPEN = np.ones(4, bool)
+
+
+def deals(weight, n_folds=3, n_deals=2, seed=0):
+    rng = np.random.default_rng(seed)
+    labels = [rng.permutation(len(weight)) % n_folds for _ in range(n_deals)]
+    return [np.where(fold == j, weight, 0.0) for fold in labels for j in range(n_folds)]
+
+
+def crossfit(locator=nowhere, score="squared", n=45, seed=0):
+    whole = random_sample(seed, n=n, dx=4)
+    views = [View.of(whole, mass, np.arange(0, n, 2), locator) for mass in deals(whole.weight)]
+    return Crossfit(locator.__name__, whole, OPEN, views, 2, SCORES[score])
+
+
+def density(view, W, setting, X):
+    """The mixture of one member, through the shipped code path."""
+    fit = Outputs.build(view, setting.sigma_y)
+    part = Averaged(view, fit.components, [fit.fit(W, setting.sigma_z, (setting.penalty,))])
+    return Ensemble([(1.0, part)], UNITS, view.scaling, W).at(X)
+
+
+LOSSES = {
+    "squared": lambda dist, y: 0.5 * dist.squared_norm() - dist.pdf(y),
+    "log": lambda dist, y: -dist.log_pdf(y),
+    "crps": lambda dist, y: dist.crps(y),
+}
+
+
+@pytest.mark.parametrize("score", LOSSES)
+@pytest.mark.parametrize("locator", [nowhere, linear])
+def test_losses_are_those_of_members_that_have_not_seen_the_sample(locator, score):
+    fit = crossfit(locator, score)
+    Ws = [random_subspace(j, 2, 4) for j in range(6)]
+    setting = Setting(0.8, 0.4, 0.1)
+    found = fit.losses(Ws, 0.8, 0.4, (0.01, 0.1))[1]
+    exact = np.zeros(45)
+    for view, W in zip(fit.views, Ws, strict=True):
+        dist = density(view, W, setting, fit.whole.X[view.rows])
+        exact[view.rows] += LOSSES[score](dist, fit.whole.Y[view.rows, 0]) / 2
+    np.testing.assert_allclose(found, exact, rtol=1e-8)
+
+
+def test_a_table_of_cells_counts_a_sample_in_every_fold_that_holds_some_of_it():
+    whole = random_sample(0, n=30, dx=4)
+    masses = [0.25 * whole.weight, 0.75 * whole.weight]
+    views = [View.of(whole, mass, np.arange(30), nowhere) for mass in masses]
+    fit = Crossfit("none", whole, OPEN, views, 1, SCORES["log"])
+    W = random_subspace(0, 1, 4)
+    both = [
+        -density(view, W, Setting(0.8, 0.4, 0.1), whole.X).log_pdf(whole.Y[:, 0]) for view in views
+    ]
+    found = fit.losses([W, W], 0.8, 0.4, (0.1,))[0]
+    np.testing.assert_allclose(found, 0.25 * both[0] + 0.75 * both[1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("score", LOSSES)
+def test_stacking_finds_the_best_average_over_samples_new_to_it(score):
+    configurations = []
+    for locator, dz, setting in [
+        (nowhere, 1, Setting(0.8, 0.4, 0.1)),
+        (nowhere, 2, Setting(0.5, 0.3, 0.1)),
+        (linear, 2, Setting(1.0, 0.7, 0.1)),
+    ]:
+        fit = crossfit(locator, score)
+        Ws = [random_subspace(j, dz, 4) for j in range(6)]
+        losses = fit.losses(Ws, setting.sigma_z, setting.sigma_y, (0.1,))[0]
+        configurations.append(Configuration(fit.location, dz, setting, Ws, losses, fit))
+    weights = stack(configurations)
+    assert weights.sum() == pytest.approx(1)
+    assert (weights >= 0).all()
+    best = averaged_loss(configurations, weights, score)
+    rng = np.random.default_rng(0)
+    for other in [*np.eye(3), *rng.dirichlet(np.ones(3), 10)]:
+        assert best <= averaged_loss(configurations, other, score) + 1e-3 * abs(best)
+
+
+def averaged_loss(configurations, weights, score):
+    """The loss of the weighted average of members of one view, over all views."""
+    from condensity.core.mixture import ConditionalMixture
+
+    total, whole = 0.0, configurations[0].crossfit.whole
+    for j in range(6):
+        dists = [
+            density(c.crossfit.views[j], c.Ws[j], c.setting, whole.X[c.crossfit.views[j].rows])
+            for c in configurations
+        ]
+        view = configurations[0].crossfit.views[j]
+        mixed = ConditionalMixture.average(dists, weights)
+        total += view.held_out.weight @ LOSSES[score](mixed, whole.Y[view.rows, 0])
+    return total / 2
+
+
+def test_a_quadratic_programme_on_the_simplex():
+    M, b = np.diag([1.0, 2.0, 4.0]), np.array([1.0, 1.0, -9.0])
+    found = minimise_on_simplex(lambda w: (0.5 * w @ M @ w - b @ w, M @ w - b), 3)
+    np.testing.assert_allclose(found, [2 / 3, 1 / 3, 0], atol=1e-6)
+
+
+def test_a_configuration_ends_with_the_best_of_the_settings_around_it():
+    found = configure(crossfit(), 1, SEARCH, np.random.default_rng(0), map)
+    s = found.setting
+    for factor in (2**0.5, 2**-0.5):
+        for other in ((s.sigma_z * factor, s.sigma_y), (s.sigma_z, min(1.0, s.sigma_y * factor))):
+            losses = found.crossfit.losses(found.Ws, *other, (s.penalty,))[0]
+            assert found.loss <= found.crossfit.whole.weight @ losses + 1e-12
+
+
+def test_members_learn_subspaces_that_lower_the_sce_of_their_view():
+    fit, rng = crossfit(n=90), np.random.default_rng(0)
+    found = configure(fit, 1, SEARCH, rng, map)
+    for view, W in zip(fit.views, found.Ws, strict=True):
+        problem = Outputs.build(view, found.setting.sigma_y).problem(
+            W, found.setting.sigma_z, found.setting.penalty
+        )
+        drawn = [problem.at(random_subspace(seed, 1, 4)).value for seed in range(20)]
+        assert problem.at(W).value < min(drawn)
+
+
+def test_subspaces_contain_the_directions_of_their_location():
+    fit = crossfit(linear)
+    found = explore(fit, 2, SEARCH, np.random.default_rng(0), map, lambda c: None)
+    for view, W in zip(fit.views, found[0].Ws, strict=True):
+        D = view.location.directions
+        np.testing.assert_allclose(D @ W.T @ W, D, atol=1e-10)
+
+
+def test_dimensions_are_tried_upwards_until_two_in_a_row_do_not_help():
+    heard = []
+    found = explore(crossfit(), None, SEARCH, np.random.default_rng(0), map, heard.append)
+    assert heard == found
+    tried = [c.n_components for c in found]
+    assert tried[0] == 4
+    assert tried[1:] == list(range(1, len(tried)))
+
+
+def test_consensus_is_the_dominant_eigenspace_of_the_mean_projector():
+    Ws = [random_subspace(j, 2, 5) for j in range(4)]
+    W, agreement = consensus(Ws)
+    values, vectors = np.linalg.eigh(np.mean([V.T @ V for V in Ws], axis=0))
+    np.testing.assert_allclose(agreement, values[::-1], atol=1e-12)
+    top = vectors[:, ::-1][:, :2]
+    np.testing.assert_allclose(W.T @ W, top @ top.T, atol=1e-12)
+    assert consensus([Ws[0]] * 3)[1] == pytest.approx([1, 1, 0, 0, 0], abs=1e-12)
+
+
+def test_members_are_carried_over_to_the_units_of_all_samples():
+    fit = crossfit()
+    view = View.of(fit.whole, np.zeros(45), np.arange(45), nowhere)
+    Ws = [random_subspace(j, 2, 4) for j in range(6)]
+    found = members(Configuration("none", 2, Setting(1, 1, 1), Ws, np.zeros(45), fit), view)
+    for own, W, V in zip(fit.views, Ws, found, strict=True):
+        z, u = own.scaling.apply(fit.whole.X) @ W.T, view.scaling.apply(fit.whole.X) @ V.T
+        # The same subspace: each is an affine function of the other.
+        design = np.column_stack([u, np.ones(45)])
+        left = z - design @ np.linalg.lstsq(design, z, rcond=None)[0]
+        np.testing.assert_allclose(left, 0, atol=1e-10)
+        np.testing.assert_allclose(V @ V.T, np.eye(2), atol=1e-12)
+    constant = Scaling(np.zeros(4), np.array([1.0, 0.0, 1.0, 1.0]))
+    assert np.isfinite(in_units_of(constant, fit.views[0], Ws[0])).all()
+
+
+def test_completion_adds_what_is_missing_and_nothing_that_is_constant():
+    active = np.array([True, False, True, True])
+    W = np.array([[0.6, 0.0, 0.8, 0.0]])
+    full = complete(W, active)
+    np.testing.assert_array_equal(full[0], W[0])
+    np.testing.assert_allclose(full.T @ full, np.diag(active.astype(float)), atol=1e-12)
+
+
+def test_an_average_of_members_is_the_average_of_their_densities():
+    sample = random_sample(0, n=40, dx=4)
+    whole = Sample(sample.X, sample.Y, sample.weight)
+    view = View.of(whole, np.zeros(40), np.arange(0, 40, 2), linear)
+    outputs, setting = Outputs.build(view, 0.4), Setting(0.7, 0.4, 0.1)
+    Ws = [random_subspace(j, 2, 4) for j in range(3)]
+    fits = [outputs.fit(W, 0.7, (0.1,)) for W in Ws]
+    y_scaling = Scaling(np.array([3.0]), np.array([2.0]))
+    together = Ensemble(
+        [(1.0, Averaged(view, outputs.components, fits))], y_scaling, view.scaling, Ws[0]
+    ).at(whole.X)
+    y = 3.0 + 2.0 * whole.Y[:, 0]
+    alone = [density(view, W, setting, whole.X).pdf(whole.Y[:, 0]) / 2.0 for W in Ws]
+    np.testing.assert_allclose(together.pdf(y), np.mean(alone, axis=0), rtol=1e-9)
+    assert [len(block.centers) for block in together.blocks] == [20, 1]
