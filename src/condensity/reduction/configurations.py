@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 
@@ -101,14 +102,16 @@ def configure(
     if smaller is not None:
         for own, W in zip(starts, smaller.Ws, strict=True):
             own.append(_widen(W, dz, rng))
-    chooser = _Chooser(crossfit, _learn_all(crossfit, starts, setting, search, spread), search)
+    weight = crossfit.whole.weight
+    Ws = _learn_all(crossfit, starts, setting, search, spread)
+    chooser = Chooser(Members(crossfit, Ws), weight, search)
     setting = chooser.choose(setting, coarse=True, strides=(2,))
     if dz < crossfit.active.sum():
-        again = _learn_all(crossfit, [[W] for W in chooser.Ws], setting, search, spread)
-        chooser = _Chooser(crossfit, again, search)
-    setting = chooser.choose(setting, coarse=False, strides=(1,))
-    losses = chooser.losses_at(setting)
-    return Configuration(crossfit.location, dz, setting, chooser.Ws, losses, crossfit)
+        Ws = _learn_all(crossfit, [[W] for W in Ws], setting, search, spread)
+        chooser = Chooser(Members(crossfit, Ws), weight, search)
+    s = chooser.choose(setting, coarse=False, strides=(1,))
+    losses = crossfit.losses(Ws, s.sigma_z, s.sigma_y, (s.penalty,))[0]
+    return Configuration(crossfit.location, dz, s, Ws, losses, crossfit)
 
 
 def _learn_all(
@@ -179,12 +182,40 @@ def learn(max_steps: int, item: tuple[View, Sequence[Array], Setting]) -> Minimu
     return minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed)
 
 
-class _Chooser:
+class Judge(Protocol):
+    """Subspaces of ``n_components`` directions that can be judged at any setting."""
+
+    @property
+    def n_components(self) -> int:
+        """How many directions."""
+
+    def losses(self, sigma_z: float, sigma_y: float, penalties: tuple[float, ...]) -> Array:
+        """Losses at samples that are new: (penalties, n)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """Members with their subspaces, judged one by one."""
+
+    crossfit: Crossfit
+    Ws: Sequence[Array]
+
+    @property
+    def n_components(self) -> int:
+        """How many directions."""
+        return len(self.Ws[0])
+
+    def losses(self, sigma_z: float, sigma_y: float, penalties: tuple[float, ...]) -> Array:
+        """Mean losses of members at samples that are new to them: (penalties, n)."""
+        return self.crossfit.losses(self.Ws, sigma_z, sigma_y, penalties)
+
+
+class Chooser:
     """Chooses the setting for given subspaces; remembers what it has tried."""
 
-    def __init__(self, crossfit: Crossfit, Ws: Sequence[Array], search: Search) -> None:
-        self.crossfit, self.Ws, self.search = crossfit, Ws, search
-        self.z, self.y = search.axes(len(Ws[0]))
+    def __init__(self, judge: Judge, weight: Array, search: Search) -> None:
+        self.judge, self.weight, self.search = judge, weight, search
+        self.z, self.y = search.axes(judge.n_components)
         self.known: dict[lattice.Index, Array] = {}  # mean losses by penalty
 
     def choose(self, near: Setting, *, coarse: bool, strides: Sequence[int]) -> Setting:
@@ -206,15 +237,9 @@ class _Chooser:
         """Mean losses by penalty at one point of the lattice."""
         if index not in self.known:
             sigmas = float(self.z[index[0]]), float(self.y[index[1]])
-            losses = self.crossfit.losses(self.Ws, *sigmas, self.search.penalties)
-            self.known[index] = np.asarray(losses @ self.crossfit.whole.weight)
+            losses = self.judge.losses(*sigmas, self.search.penalties)
+            self.known[index] = np.asarray(losses @ self.weight)
         return self.known[index]
-
-    def losses_at(self, setting: Setting) -> Array:
-        """Losses at every sample."""
-        s = setting
-        losses: Array = self.crossfit.losses(self.Ws, s.sigma_z, s.sigma_y, (s.penalty,))[0]
-        return losses
 
 
 def _index(axis: Array, value: float) -> int:

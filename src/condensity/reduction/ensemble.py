@@ -1,7 +1,8 @@
 """The algorithm of the default LSCE, from samples to the density that is shipped.
 
 For every location: cross-fit configurations of more and more directions.  Stack them all by their
-loss at samples new to them.  For those that count, learn one more subspace from all samples, from
+loss at samples new to them.  For those that count, choose the setting once more by the loss of
+averages; learn one more subspace from all samples, from
 what the members agree on; fit all coefficients to all samples; average.  A single model is the one
 learned from all samples, for the best configuration.
 """
@@ -33,6 +34,7 @@ from condensity.reduction.configurations import (
     starting_points,
 )
 from condensity.reduction.crossfit import Crossfit
+from condensity.reduction.polish import polish
 from condensity.reduction.stacking import stack
 
 
@@ -88,7 +90,7 @@ def run(
     views = {name: _view_of_all(task, locator) for name, locator in task.locators.items()}
     configurations: list[Configuration] = []
     for name, locator in task.locators.items():
-        search = replace(task.search, least_sigma_y=_least_sigma_y(task, views[name]))
+        search = _search(task, views[name])
         if task.deals:
             crossfit = _crossfit(task, name, locator)
             configurations += explore(crossfit, task.dimension, search, rng, spread, report)
@@ -97,7 +99,15 @@ def run(
     if not configurations:
         raise ValueError(_no_room(task, views))
     best = simplest_of_the_best(configurations)
-    weights = _weights(task, configurations, best)
+    if task.n_members == 1:
+        weights = np.array([float(c is best) for c in configurations])
+    else:
+        weights = stack(configurations)
+        configurations = [
+            polish(c, _search(task, views[c.location]), task.n_members) if weight > 0 else c
+            for c, weight in zip(configurations, weights, strict=True)
+        ]
+        best = simplest_of_the_best(configurations)
     learned = {
         id(c): _subspaces(task, c, views[c.location], rng)
         for c, weight in zip(configurations, weights, strict=True)
@@ -124,12 +134,6 @@ def _no_room(task: Task, views: dict[str, View]) -> str:
     )
 
 
-def _weights(task: Task, configurations: Sequence[Configuration], best: Configuration) -> Array:
-    if task.n_members == 1:
-        return np.array([float(c is best) for c in configurations])
-    return stack(configurations)
-
-
 def _view_of_all(task: Task, locator: Locator) -> View:
     return View.of(task.whole, np.zeros(len(task.whole)), task.centers, locator)
 
@@ -140,9 +144,10 @@ def _crossfit(task: Task, name: str, locator: Locator) -> Crossfit:
     return Crossfit(name, task.whole, task.active, views, len(task.deals), task.score)
 
 
-def _least_sigma_y(task: Task, view: View) -> float:
-    """The floor under sigma_y: a kernel on output j is ``sigma_y |L_j|`` wide."""
-    return float(np.max(task.least_widths / np.linalg.norm(view.factor, axis=1)))
+def _search(task: Task, view: View) -> Search:
+    """The search with its floor under sigma_y: a kernel on output j is ``sigma_y |L_j|`` wide."""
+    least = float(np.max(task.least_widths / np.linalg.norm(view.factor, axis=1)))
+    return replace(task.search, least_sigma_y=least)
 
 
 def _settled(task: Task, name: str, view: View, search: Search) -> Configuration:

@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from condensity.core.location import linear, nowhere
+from condensity.core.mixture import ConditionalMixture
+from condensity.reduction.average import in_units_of
+from condensity.reduction.configurations import configure, containing
+from condensity.reduction.crossfit import Setting
+from condensity.reduction.polish import Averages, polish
+from crossfits import LOSSES, SEARCH, crossfit, density
+from problems import random_subspace
+
+SETTING = Setting(0.8, 0.4, 0.1)
+
+
+def opinions_by_hand(fit, Ws, a, row):
+    """The densities of one sample in view ``a``: by its own subspace and one of the other deal."""
+    view = fit.views[a]
+    for b, other in enumerate(fit.views):
+        if b == a:
+            yield density(view, Ws[a], SETTING, fit.whole.X[[row]])
+        elif b // 3 != a // 3 and row in other.rows:
+            W = containing(view.location.directions, in_units_of(view.scaling, other, Ws[b]))
+            yield density(view, W, SETTING, fit.whole.X[[row]])
+
+
+@pytest.mark.parametrize("score", LOSSES)
+@pytest.mark.parametrize("locator", [nowhere, linear])
+def test_the_loss_of_an_average_of_two_is_that_of_the_mixture_of_both(locator, score):
+    fit = crossfit(locator, score)
+    Ws = [
+        containing(v.location.directions, random_subspace(j, 2, 4)) for j, v in enumerate(fit.views)
+    ]
+    found = Averages.of(fit, Ws, n_members=2).losses(0.8, 0.4, (0.1,))[0]
+    exact = np.zeros(45)
+    for a, view in enumerate(fit.views):
+        for row in view.rows:
+            pair = list(opinions_by_hand(fit, Ws, a, row))
+            assert len(pair) == 2
+            both = ConditionalMixture.average(pair)
+            exact[row] += LOSSES[score](both, fit.whole.Y[row])[0] / 2
+    np.testing.assert_allclose(found, exact, rtol=1e-8)
+
+
+def test_many_members_are_worth_more_than_one_and_equals_are_worth_the_same():
+    fit = crossfit()
+    Ws = [random_subspace(j, 2, 4) for j in range(6)]
+    losses = [
+        Averages.of(fit, Ws, n).losses(0.8, 0.4, (0.1,)) @ fit.whole.weight for n in (1, 2, 9)
+    ]
+    assert losses[0] > losses[1] > losses[2]
+    same = [in_units_of(view.scaling, fit.views[0], Ws[0]) for view in fit.views]
+    one, many = (Averages.of(fit, same, n).losses(0.8, 0.4, (0.1,)) for n in (1, 9))
+    np.testing.assert_allclose(one, many, rtol=1e-8)
+
+
+def test_polishing_ends_where_no_step_helps_the_average():
+    fit = crossfit()
+    rough = configure(fit, 1, SEARCH, np.random.default_rng(0), map)
+    s = polish(rough, SEARCH, 10).setting
+    averages = Averages.of(fit, rough.Ws, 10)
+
+    def loss(sigma_z, sigma_y):
+        return averages.losses(sigma_z, sigma_y, (s.penalty,))[0] @ fit.whole.weight
+
+    best = loss(s.sigma_z, s.sigma_y)
+    assert best <= loss(rough.setting.sigma_z, rough.setting.sigma_y) + 1e-12
+    for factor in (2**0.5, 2**-0.5):
+        assert best <= loss(s.sigma_z * factor, s.sigma_y) + 1e-12
+        assert best <= loss(s.sigma_z, min(1.0, s.sigma_y * factor)) + 1e-12
+
+
+def test_what_cannot_be_averaged_stays_as_it_is():
+    fit = crossfit()
+    whole = configure(fit, 4, SEARCH, np.random.default_rng(0), map)
+    assert polish(whole, SEARCH, 10) is whole
