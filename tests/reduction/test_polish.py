@@ -57,8 +57,8 @@ def test_many_members_are_worth_more_than_one_and_equals_are_worth_the_same():
 def test_polishing_ends_where_no_step_helps_the_average():
     fit = crossfit()
     rough = configure(fit, 1, SEARCH, np.random.default_rng(0), map)
-    s = polish(rough, SEARCH, 10).setting
     averages = Averages.of(fit, rough.Ws, 10)
+    s = polish(rough, averages, SEARCH).setting
 
     def loss(sigma_z, sigma_y):
         return averages.losses(sigma_z, sigma_y, (s.penalty,))[0] @ fit.whole.weight
@@ -70,7 +70,16 @@ def test_polishing_ends_where_no_step_helps_the_average():
         assert best <= loss(s.sigma_z, min(1.0, s.sigma_y * factor)) + 1e-12
 
 
-def test_what_cannot_be_averaged_stays_as_it_is():
+def test_where_there_is_but_one_subspace_averages_are_the_members():
     fit = crossfit()
     whole = configure(fit, 4, SEARCH, np.random.default_rng(0), map)
-    assert polish(whole, SEARCH, 10) is whole
+    averages, s = Averages.of(fit, whole.Ws, 10), whole.setting
+    found = averages.losses(s.sigma_z, s.sigma_y, (s.penalty,))[0]
+    np.testing.assert_allclose(found, whole.losses, rtol=1e-10)
+
+
+def test_averages_are_judged_with_their_mean_weights():
+    fit = crossfit(score="log")
+    averages = Averages.of(fit, [random_subspace(j, 2, 4) for j in range(6)], 2)
+    told = fit.by_sample([-np.log(j.match) for j in averages.judge(SETTING)])[0]
+    np.testing.assert_allclose(told, averages.losses(0.8, 0.4, (0.1,))[0], rtol=1e-10)

@@ -19,7 +19,7 @@ from condensity.core.kernels import Array, Mask
 from condensity.core.view import Outputs, View
 from condensity.manifold.chart import Minimum, minimise
 from condensity.manifold.grassmann import orthonormal, random_point
-from condensity.reduction.crossfit import Crossfit, Setting
+from condensity.reduction.crossfit import Crossfit, Judged, Setting
 
 #: Steps of every start before all but the best are given up.
 RACE_STEPS = 5
@@ -80,6 +80,12 @@ class Configuration:
     def loss(self) -> float:
         """The mean loss over the samples; NaN when nothing was held out."""
         return np.nan if self.crossfit is None else float(self.crossfit.whole.weight @ self.losses)
+
+    def judge(self) -> list[Judged]:
+        """What its members make of the samples that they have not seen."""
+        assert self.crossfit is not None
+        s = self.setting
+        return self.crossfit.judge(self.Ws, s.sigma_z, s.sigma_y, (s.penalty,))
 
 
 #: Maps a function over items.

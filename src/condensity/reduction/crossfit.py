@@ -36,6 +36,12 @@ class Judged:
     components: Components
     match: Array  # (penalties, m) w^T a
 
+    @classmethod
+    def of(cls, score: Score, view: View, weights: Array, components: Components) -> Judged:
+        """Judge mixtures of ``components`` with the given weights."""
+        table = score.unit(view.factor) * score.match(view.held_out.Y, components)
+        return cls(weights, components, np.einsum("pmk,mk->pm", weights, table))
+
 
 @dataclass(frozen=True, eq=False)
 class Crossfit:
@@ -73,9 +79,7 @@ class Crossfit:
     ) -> Judged:
         outputs = Outputs.build(view, sigma_y)
         weights = outputs.fit(W, sigma_z, penalties).weights(view.held_out.X)
-        table = self.score.match(view.held_out.Y, outputs.components)
-        match = self.score.unit(view.factor) * np.einsum("pmk,mk->pm", weights, table)
-        return Judged(weights, outputs.components, match)
+        return Judged.of(self.score, view, weights, outputs.components)
 
     def products(self, ours: Sequence[Judged], theirs: Sequence[Judged]) -> Array:
         """``w^T A w'`` between two densities of each member, by sample: (penalties, n)."""

@@ -34,7 +34,7 @@ from condensity.reduction.configurations import (
     starting_points,
 )
 from condensity.reduction.crossfit import Crossfit
-from condensity.reduction.polish import polish
+from condensity.reduction.polish import Averages, polish
 from condensity.reduction.stacking import stack
 
 
@@ -102,11 +102,7 @@ def run(
     if task.n_members == 1:
         weights = np.array([float(c is best) for c in configurations])
     else:
-        weights = stack(configurations)
-        configurations = [
-            polish(c, _search(task, views[c.location]), task.n_members) if weight > 0 else c
-            for c, weight in zip(configurations, weights, strict=True)
-        ]
+        configurations, weights = _stack(task, views, configurations)
         best = simplest_of_the_best(configurations)
     learned = {
         id(c): _subspaces(task, c, views[c.location], rng)
@@ -124,6 +120,24 @@ def run(
         W = complete(W, task.active)
     n_steps = learned[id(best)].last.n_steps
     return Result(configurations, weights, best, parts, W, agreement, n_steps)
+
+
+def _stack(
+    task: Task, views: dict[str, View], configurations: Sequence[Configuration]
+) -> tuple[list[Configuration], Array]:
+    """Weigh the configurations by their members, polish those that count, weigh them again."""
+    weights = stack(configurations, [c.judge() for c in configurations])
+    if len(task.deals) < 2:
+        return list(configurations), weights  # no sample is new to two members
+    polished, judged, kept = list(configurations), [], np.flatnonzero(weights).tolist()
+    for i in kept:
+        c = configurations[i]
+        assert c.crossfit is not None
+        averages = Averages.of(c.crossfit, c.Ws, task.n_members)
+        polished[i] = polish(c, averages, _search(task, views[c.location]))
+        judged.append(averages.judge(polished[i].setting))
+    weights[kept] = stack([polished[i] for i in kept], judged)
+    return polished, weights
 
 
 def _no_room(task: Task, views: dict[str, View]) -> str:

@@ -11,16 +11,17 @@ average of M, for a quadratic score: with s the mean of ``w^T A w`` and N the sa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from condensity.core.kernels import Array, Indices
+from condensity.core.scores import Components
 from condensity.core.view import Outputs, View
 from condensity.reduction.average import in_units_of
 from condensity.reduction.configurations import Chooser, Configuration, Search, containing
-from condensity.reduction.crossfit import Crossfit
+from condensity.reduction.crossfit import Crossfit, Judged, Setting
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,17 +32,12 @@ class Opinion:
     W: Array  # in the coordinates of the view
 
 
-def polish(configuration: Configuration, search: Search, n_members: int) -> Configuration:
+def polish(configuration: Configuration, averages: Averages, search: Search) -> Configuration:
     """The configuration with the setting near its own that is best for an average."""
-    crossfit = configuration.crossfit
-    if crossfit is None or crossfit.n_deals < 2 or not search.open:
-        return configuration
-    if configuration.n_components >= crossfit.active.sum():
-        return configuration  # there is only one subspace, and nothing to average
-    averages = Averages.of(crossfit, configuration.Ws, n_members)
-    chooser = Chooser(averages, crossfit.whole.weight, search)
-    setting = chooser.choose(configuration.setting, coarse=False, strides=(1,))
-    return replace(configuration, setting=setting)
+    chooser = Chooser(averages, averages.crossfit.whole.weight, search)
+    return replace(
+        configuration, setting=chooser.choose(configuration.setting, coarse=False, strides=(1,))
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +52,9 @@ class Averages:
     @classmethod
     def of(cls, crossfit: Crossfit, Ws: Sequence[Array], n_members: int) -> Averages:
         """Collect for every view the subspaces that know as little as its own."""
+        if len(Ws[0]) >= crossfit.active.sum():  # there is but one subspace
+            own = [[_opinion(view, view, W)] for view, W in zip(crossfit.views, Ws, strict=True)]
+            return cls(crossfit, own, len(Ws[0]), n_members)
         per_deal = len(crossfit.views) // crossfit.n_deals
         opinions = [
             [
@@ -69,40 +68,42 @@ class Averages:
 
     def losses(self, sigma_z: float, sigma_y: float, penalties: tuple[float, ...]) -> Array:
         """Loss of averages at every sample: (penalties, n)."""
-        found = []
-        for view, opinions in zip(self.crossfit.views, self.opinions, strict=True):
-            outputs = Outputs.build(view, sigma_y)
-            found.append(self._losses_of(view, outputs, opinions, sigma_z, penalties))
+        score, found = self.crossfit.score, []
+        for mean, alone, R, view, components in self._means(sigma_z, sigma_y, penalties):
+            match = np.einsum("pmk,mk->pm", mean, score.match(view.held_out.Y, components))
+            unit = score.unit(view.factor)
+            if score.sign == 0:
+                found.append(-np.log(np.maximum(unit * match, 1e-300)))
+                continue
+            table = score.pair(components, components)
+            together = np.einsum("pmk,pmk->pm", mean @ table, mean)
+            cross = np.where(R > 1, (R * together - alone) / np.maximum(R - 1, 1), together)
+            norm = alone / self.n_members + (1 - 1 / self.n_members) * cross
+            found.append(unit * score.sign * (0.5 * norm - match))
         return self.crossfit.by_sample(found)
 
-    def _losses_of(
-        self,
-        view: View,
-        outputs: Outputs,
-        opinions: Sequence[Opinion],
-        sigma_z: float,
-        penalties: tuple[float, ...],
-    ) -> Array:
-        score, components = self.crossfit.score, outputs.components
-        table = score.pair(components, components)
-        mean = np.zeros((len(penalties), len(view.rows), len(table)))
-        alone, R = np.zeros(mean.shape[:2]), np.zeros(len(view.rows))
-        for opinion in opinions:
-            fit = outputs.fit(opinion.W, sigma_z, penalties)
-            weights = fit.weights(view.held_out.X[opinion.places])
-            mean[:, opinion.places] += weights
-            alone[:, opinion.places] += np.einsum("pmk,pmk->pm", weights @ table, weights)
-            R[opinion.places] += 1
-        mean /= R[:, None]
-        alone /= R
-        match = np.einsum("pmk,mk->pm", mean, score.match(view.held_out.Y, components))
-        unit = score.unit(view.factor)
-        if score.sign == 0:
-            return np.asarray(-np.log(np.maximum(unit * match, 1e-300)))
-        together = np.einsum("pmk,pmk->pm", mean @ table, mean)
-        cross = (together - alone / R) * (R / (R - 1))
-        norm = alone / self.n_members + (1 - 1 / self.n_members) * cross
-        return np.asarray(unit * score.sign * (0.5 * norm - match))
+    def judge(self, s: Setting) -> list[Judged]:
+        """What averages make of the samples that are new to them."""
+        score = self.crossfit.score
+        means = self._means(s.sigma_z, s.sigma_y, (s.penalty,))
+        return [Judged.of(score, view, mean, components) for mean, _, _, view, components in means]
+
+    def _means(
+        self, sigma_z: float, sigma_y: float, penalties: tuple[float, ...]
+    ) -> Iterator[tuple[Array, Array, Array, View, Components]]:
+        """For every view the mean weights, the mean norm of single members, and their number."""
+        for view, opinions in zip(self.crossfit.views, self.opinions, strict=True):
+            outputs = Outputs.build(view, sigma_y)
+            table = self.crossfit.score.pair(outputs.components, outputs.components)
+            mean = np.zeros((len(penalties), len(view.rows), len(table)))
+            alone, R = np.zeros(mean.shape[:2]), np.zeros(len(view.rows))
+            for opinion in opinions:
+                fit = outputs.fit(opinion.W, sigma_z, penalties)
+                weights = fit.weights(view.held_out.X[opinion.places])
+                mean[:, opinion.places] += weights
+                alone[:, opinion.places] += np.einsum("pmk,pmk->pm", weights @ table, weights)
+                R[opinion.places] += 1
+            yield mean / R[:, None], alone / R, R, view, outputs.components
 
 
 def _opinion(view: View, other: View, W: Array) -> Opinion:

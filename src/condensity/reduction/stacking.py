@@ -23,16 +23,19 @@ from condensity.reduction.crossfit import Crossfit, Judged
 NEGLIGIBLE = 0.02
 
 
-def stack(configurations: Sequence[Configuration]) -> Array:
-    """Weights of the configurations, (C,), non-negative, their sum one."""
+def stack(configurations: Sequence[Configuration], judged: Sequence[Sequence[Judged]]) -> Array:
+    """Weights of the configurations, (C,), non-negative, their sum one.
+
+    ``judged`` tells for each how the samples look that every member has not seen.
+    """
     names = [c.location for c in configurations]
     weights = np.zeros(len(configurations))
     for name in dict.fromkeys(names):  # first by themselves: products between locations are dear
         own = [i for i, other in enumerate(names) if other == name]
-        weights[own] = _best_weights([configurations[i] for i in own])
+        weights[own] = _best_weights([configurations[i] for i in own], [judged[i] for i in own])
     kept = [i for i, weight in enumerate(weights) if weight > NEGLIGIBLE]
     weights[:] = 0.0
-    weights[kept] = _best_weights([configurations[i] for i in kept])
+    weights[kept] = _best_weights([configurations[i] for i in kept], [judged[i] for i in kept])
     weights[weights < NEGLIGIBLE] = 0.0
     return np.asarray(weights / weights.sum())
 
@@ -54,12 +57,13 @@ def minimise_on_simplex(loss: Callable[[Array], tuple[float, Array]], size: int)
     return np.asarray(weights / weights.sum())
 
 
-def _best_weights(configurations: Sequence[Configuration]) -> Array:
+def _best_weights(
+    configurations: Sequence[Configuration], judged: Sequence[Sequence[Judged]]
+) -> Array:
     if len(configurations) == 1:
         return np.ones(1)
     crossfit = _crossfit(configurations[0])
     weight, sign = crossfit.whole.weight, crossfit.score.sign
-    judged = [_judge(c) for c in configurations]
     if sign == 0:
         density = np.column_stack([crossfit.by_sample([j.match for j in own])[0] for own in judged])
         return minimise_on_simplex(lambda w: _log_loss(w, density, weight), len(judged))
@@ -82,11 +86,6 @@ def _log_loss(w: Array, density: Array, weight: Array) -> tuple[float, Array]:
 def _crossfit(c: Configuration) -> Crossfit:
     assert c.crossfit is not None  # only what was judged can be stacked
     return c.crossfit
-
-
-def _judge(c: Configuration) -> list[Judged]:
-    s = c.setting
-    return _crossfit(c).judge(c.Ws, s.sigma_z, s.sigma_y, (s.penalty,))
 
 
 def _products(
