@@ -70,7 +70,9 @@ def _is_number(value: Any) -> bool:
 def check_verbose(value: Any) -> Any:
     """A number or a callable."""
     if not callable(value) and not isinstance(value, Integral):
-        raise ValueError(f"verbose must be 0, 1 or a callable that takes a Progress, got {value!r}")
+        raise ValueError(
+            f"verbose must be 0, 1 or a callable that is told of the progress, got {value!r}"
+        )
     return value
 
 

@@ -32,6 +32,17 @@ def test_residuals_of_a_plane_are_those_of_fits_without_the_sample(monkeypatch, 
     np.testing.assert_allclose(found.at(X), ridge(X, Y, weight, penalty)(X))
 
 
+def test_labelled_samples_are_left_out_together(monkeypatch):
+    monkeypatch.setattr(location, "PENALTIES", (0.1,))
+    X, Y, weight = sample()
+    labels = np.arange(len(X)) % 4
+    found = linear(X, Y, weight, labels)
+    for j in range(4):
+        rest, left = labels != j, labels == j
+        exact = Y[left] - ridge(X[rest], Y[rest], weight[rest], 0.1)(X[left])
+        np.testing.assert_allclose(found.residuals[left], exact, rtol=1e-8)
+
+
 def ridge(X, Y, weight, penalty):
     """Weighted least squares with a free intercept, by the normal equations."""
     design = np.column_stack([np.ones(len(X)), X])

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
+from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import (
     KFold,
@@ -227,9 +228,22 @@ def test_a_score_for_one_output_is_not_for_two():
 
 def test_a_location_must_fit_into_the_components():
     two = np.column_stack([Y, Y**2])
+    remedy = "2 directions, more than n_components=1: raise n_components"
+    assert_refused(LSCE(1, location="linear"), remedy, X, two)
+    settled = LSCE(1, location="linear", bandwidth=0.5, penalty=0.1, n_members=1)
+    assert_refused(settled, remedy, X, two)
+
+
+def test_a_regressor_that_cannot_be_fitted_is_named_with_the_remedy():
+    two = np.column_stack([Y, Y**2])
+    refused = LSCE(1, location=GradientBoostingRegressor(), n_members=1)
     assert_refused(
-        LSCE(1, location="linear"), "2 directions, more than n_components=1: raise", X, two
+        refused,
+        "samples of 2 outputs .*wrap it in sklearn.multioutput.MultiOutputRegressor",
+        X,
+        two,
     )
+    assert_refused(LSCE(location=GradientBoostingRegressor), "or a regressor with fit", X, Y)
 
 
 def test_a_regressor_that_knows_no_weights_is_refused_with_weights():

@@ -10,10 +10,15 @@ from condensity.core.sample import Sample, Scaling
 from condensity.core.scores import SCORES
 from condensity.core.view import Outputs, View
 from condensity.reduction.average import complete, consensus, in_units_of, members
-from condensity.reduction.configurations import Configuration, configure, explore
+from condensity.reduction.configurations import (
+    Configuration,
+    configure,
+    explore,
+    simplest_of_the_best,
+)
 from condensity.reduction.crossfit import Crossfit, Setting
 from condensity.reduction.stacking import minimise_on_simplex, stack
-from crossfits import LOSSES, OPEN, SEARCH, crossfit, density
+from crossfits import LOSSES, OPEN, SEARCH, crossfit, deals, density
 from problems import random_sample, random_subspace
 
 
@@ -114,12 +119,29 @@ def test_subspaces_contain_the_directions_of_their_location():
 
 
 def test_dimensions_are_tried_upwards_until_two_in_a_row_do_not_help():
+    rng, n = np.random.default_rng(0), 80
+    X = rng.standard_normal((n, 7))
+    Y = np.sin(2 * X[:, :1]) + 0.1 * rng.standard_normal((n, 1))
+    whole = Sample(X, Y, np.full(n, 1 / n))
+    views = [View.of(whole, mass, np.arange(0, n, 2), nowhere) for mass in deals(whole.weight)]
+    fit = Crossfit("none", whole, np.ones(7, bool), views, 2, SCORES["squared"])
     heard = []
-    found = explore(crossfit(), None, SEARCH, np.random.default_rng(0), map, heard.append)
+    found = explore(fit, None, SEARCH, np.random.default_rng(0), map, heard.append)
     assert heard == found
-    tried = [c.n_components for c in found]
-    assert tried[0] == 4
-    assert tried[1:] == list(range(1, len(tried)))
+    losses = {c.n_components: c.loss for c in found}
+    best = min(range(1, 5), key=losses.get)
+    assert losses[best] < 1.01 * min(losses[dz] for dz in range(1, best))  # by a hundredth
+    assert list(losses) == [7, *range(1, best + 3)]
+    assert best + 2 < 6  # so that the search was given up, and did not come to its end
+
+
+def test_of_configurations_as_good_as_the_best_the_simplest_is_chosen():
+    fit = crossfit()
+    made = [
+        Configuration("none", dz, Setting(1, 1, 1), [], np.full(45, loss), fit)
+        for dz, loss in [(4, -1.0), (3, -1.006), (2, -0.999), (1, -0.9)]
+    ]
+    assert simplest_of_the_best(made) is made[2]
 
 
 def test_consensus_is_the_dominant_eigenspace_of_the_mean_projector():

@@ -58,7 +58,7 @@ def test_polishing_ends_where_no_step_helps_the_average():
     fit = crossfit()
     rough = configure(fit, 1, SEARCH, np.random.default_rng(0), map)
     averages = Averages.of(fit, rough.Ws, 10)
-    s = polish(rough, averages, SEARCH).setting
+    s = polish(rough, averages, SEARCH).shipped
 
     def loss(sigma_z, sigma_y):
         return averages.losses(sigma_z, sigma_y, (s.penalty,))[0] @ fit.whole.weight

@@ -38,6 +38,10 @@ class Score:
     compare: Callable[[Array, Array, float], Array]  # squared distances, variances, dy
     unit: Callable[[Array], float]  # what the kernels' factor (dy, dy) multiplies losses by
 
+    def worth(self, loss: float, share: float) -> float:
+        """A small difference: a ``share`` of the loss, or of a unit where the loss has no zero."""
+        return share * abs(loss) if self.sign else share
+
     def in_units(self, losses: Array, factor: Array) -> Array:
         """Losses of a standardised y in the units that it has after ``factor`` (dy, dy)."""
         unit = self.unit(factor)

@@ -28,6 +28,9 @@ from condensity.core.scores import Components
 
 #: The weight of the background, relative to the mean weight of the kernels over the sample.
 BACKGROUND = 0.01
+#: Residuals are taken to spread by at least this much of y's standard deviation: a training part
+#: without any spread in y must not find that out on its own.
+LEAST_SPREAD = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +46,28 @@ class View:
     rows: Indices  # which rows of the whole sample they are
 
     @classmethod
-    def of(cls, whole: Sample, held_mass: Array, centers: Indices, locator: Locator) -> View:
-        """Learn from ``whole`` what ``held_mass`` (n,) of its weight does not take away."""
+    def of(
+        cls,
+        whole: Sample,
+        held_mass: Array,
+        centers: Indices,
+        locator: Locator,
+        *,
+        labels: Indices | None = None,
+        least_widths: Array | float = 0.0,
+    ) -> View:
+        """Learn from ``whole`` what ``held_mass`` (n,) of its weight does not take away.
+
+        ``labels`` (n,) tell which samples belong together; no output's residuals are taken to
+        spread by less than ``least_widths`` (dy,).
+        """
         weight = whole.weight - held_mass
-        train, rows = np.flatnonzero(weight > 1e-12), np.flatnonzero(held_mass > 0)
+        train, rows = np.flatnonzero(weight > 1e-9 * whole.weight), np.flatnonzero(held_mass > 0)
         share = weight[train] / weight[train].sum()
         scaling = Scaling.of(whole.X[train], share)
         X, Y = scaling.apply(whole.X[train]), whole.Y[train]
-        location = locator(X, Y, share)
-        factor = _cholesky(location.residuals, share)
+        location = locator(X, Y, share, None if labels is None else labels[train])
+        factor = _cholesky(location.residuals, share, np.maximum(least_widths, LEAST_SPREAD))
         sample = Sample(X, _whiten(factor, location.residuals), share)
         X_held = scaling.apply(whole.X[rows])
         V_held = (
@@ -129,12 +145,14 @@ class Coefficients:
         return weights
 
 
-def _cholesky(residuals: Array, weight: Array) -> Array:
+def _cholesky(residuals: Array, weight: Array, least: Array) -> Array:
     covariance = (residuals * weight[:, None]).T @ residuals
     # Outputs that are functions of one another leave no volume: give each a trace of its own.
     diagonal = np.diag_indices_from(covariance)
     covariance[diagonal] += 1e-8 * covariance[diagonal] + 1e-12
-    return np.asarray(np.linalg.cholesky(covariance))
+    factor = np.linalg.cholesky(covariance)
+    widen = np.maximum(1.0, least / np.linalg.norm(factor, axis=1))
+    return np.asarray(widen[:, None] * factor)
 
 
 def _whiten(factor: Array, residuals: Array) -> Array:

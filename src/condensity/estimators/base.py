@@ -46,6 +46,7 @@ class Prepared:
     measure: Sample  # distinct rows, in the units they came in
     centers: Indices
     deals: list[Array]  # for each deal the weight of the rows within its folds, (folds, n)
+    given: bool  # whether the folds are the caller's, who may keep samples together by them
     x_scaling: Scaling
     y_scaling: Scaling
     y_axes: int
@@ -154,7 +155,8 @@ class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
             for mass in deals:
                 check_usable(mass.sum(axis=0)[centers] > mass[:, centers])
         deals = [mass / mass.sum() for mass in deals]
-        return Prepared(measure, centers, deals, x_scaling, y_scaling, y_axes)
+        given = not (folds is None or isinstance(folds, int))
+        return Prepared(measure, centers, deals, given, x_scaling, y_scaling, y_axes)
 
     def _what_to_fix(self) -> str:
         """What needs no folds once it is fixed."""

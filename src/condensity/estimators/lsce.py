@@ -68,7 +68,7 @@ class LSCE(DensityReducer):
         Number of samples that carry a basis function, at most n; "auto" takes all up to 200.
     bandwidth : None, float or (float, float), default=None
         sigma_z in standard deviations of the inputs and sigma_y in those of what the location
-        leaves, at most 1; None selects them.
+        leaves, where 1 is the Gaussian model; None selects them.
     penalty : None or float, default=None
         Weight of ``|alpha|^2 / 2``, relative to the mean diagonal of G; None selects it.
     min_bandwidth : None, float or array-like (dy,), default=None
@@ -100,7 +100,8 @@ class LSCE(DensityReducer):
     location_ : str
         Location of the best configuration.
     bandwidth_ : (float, float)
-        Its sigma_z and sigma_y.
+        Its sigma_z and sigma_y, those that are best for the average; ``cv_results_`` has those
+        that are best for its members.
     penalty_ : float
     n_members_, n_centers_ : int
     n_iter_ : int
@@ -209,6 +210,7 @@ class LSCE(DensityReducer):
             prepared.x_scaling.varies,
             prepared.centers,
             prepared.deals if n_members > 1 or not settled else [],
+            prepared.deals[0].argmax(axis=0) if prepared.given else None,
             locators,
             score,
             self._least_widths(prepared),
@@ -238,7 +240,8 @@ class LSCE(DensityReducer):
         least = check_least_bandwidth(self.min_bandwidth, Y.shape[1])
         if least is None:
             recorded = [Recorded.of(column, weight) for column in Y.T]
-            warn_of_atoms(recorded)
+            if self.bandwidth is None:
+                warn_of_atoms(recorded)
             least = np.array([r.least_bandwidth for r in recorded])
         return np.asarray(least / prepared.y_scaling.sd)
 
@@ -249,11 +252,11 @@ class LSCE(DensityReducer):
         W = orient(prepared, result.W)
         density = Ensemble(result.parts, prepared.y_scaling, prepared.x_scaling, W)
         best = result.best
-        self._keep(X, prepared, density, best.setting)
+        self._keep(X, prepared, density, best.shipped)
         self.components_ = W
         self.n_components_ = self._n_features_out = len(W)
         self.subspace_agreement_ = result.agreement
         self.location_ = best.location
         self.n_iter_ = max(1, result.n_steps)
-        self.n_members_ = len(result.parts[0][1].members)
+        self.n_members_ = 1 if self.n_members == 1 else len(best.Ws) + 1
         self.cv_results_ = configuration_table(prepared, score, result)

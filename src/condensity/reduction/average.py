@@ -10,24 +10,25 @@ from condensity.core.averaged import Averaged
 from condensity.core.kernels import Array, Mask
 from condensity.core.sample import Scaling
 from condensity.core.view import Outputs, View
-from condensity.reduction.configurations import Configuration, containing
+from condensity.reduction.configurations import Configuration
 from condensity.reduction.crossfit import Setting
 
 
 def in_units_of(scaling: Scaling, view: View, W: Array) -> Array:
     """The subspace of a view as one of inputs standardised by ``scaling``, orthonormal rows."""
-    inverse = np.divide(
-        1.0, view.scaling.sd, out=np.zeros_like(scaling.sd), where=view.scaling.varies
-    )
-    return np.asarray(np.linalg.qr((W * (scaling.sd * inverse)).T)[0].T)
+    if len(W) >= scaling.varies.sum():
+        return np.eye(W.shape[1])[scaling.varies]
+    # An input that does not vary in the view has no unit of its own there: it keeps the other's.
+    sd = np.where(view.scaling.varies, view.scaling.sd, scaling.sd)
+    ratio = np.divide(scaling.sd, sd, out=np.zeros_like(sd), where=sd > 0)
+    return np.asarray(np.linalg.qr((W * ratio).T)[0].T)
 
 
 def members(configuration: Configuration, view: View) -> list[Array]:
     """The members' subspaces in the coordinates of a ``view`` of all samples."""
     assert configuration.crossfit is not None
-    lead = view.location.directions
     return [
-        containing(lead, in_units_of(view.scaling, own, W))
+        in_units_of(view.scaling, own, W)
         for own, W in zip(configuration.crossfit.views, configuration.Ws, strict=True)
     ]
 

@@ -73,8 +73,14 @@ class Configuration:
     n_components: int
     setting: Setting
     Ws: Sequence[Array]  # a subspace for every view
-    losses: Array  # (n,) of the average, at samples new to it
+    losses: Array  # (n,) of its members, at samples new to them
     crossfit: Crossfit | None  # None: nothing was held out
+    polished: Setting | None = None  # the setting that is best for an average
+
+    @property
+    def shipped(self) -> Setting:
+        """The setting of the density that is shipped."""
+        return self.polished or self.setting
 
     @property
     def loss(self) -> float:
@@ -107,7 +113,7 @@ def configure(
     setting = first_setting(search, dz)
     if smaller is not None:
         for own, W in zip(starts, smaller.Ws, strict=True):
-            own.append(_widen(W, dz, rng))
+            own.append(_widen(W, dz, crossfit.active, rng))
     weight = crossfit.whole.weight
     Ws = _learn_all(crossfit, starts, setting, search, spread)
     chooser = Chooser(Members(crossfit, Ws), weight, search)
@@ -169,9 +175,10 @@ def containing(lead: Array, W: Array) -> Array:
     return np.vstack([lead, np.linalg.svd(rest, full_matrices=False)[2][: len(W) - len(lead)]])
 
 
-def _widen(W: Array, dz: int, rng: np.random.Generator) -> Array:
-    """``W`` with random directions added."""
-    more = random_point(rng, dz - len(W), W.shape[1]) * (np.abs(W).max(axis=0) > 0)
+def _widen(W: Array, dz: int, active: Mask, rng: np.random.Generator) -> Array:
+    """``W`` with random directions of the inputs that vary added."""
+    more = np.zeros((dz - len(W), len(active)))
+    more[:, active] = random_point(rng, len(more), int(active.sum()))
     return np.vstack([W, orthonormal(more - (more @ W.T) @ W)])
 
 
@@ -279,7 +286,7 @@ def explore(
         found.append(new)
         if dz < most:
             smaller = new
-            if best is None or new.loss < best.loss - WORTH * abs(best.loss):
+            if best is None or new.loss < best.loss - crossfit.score.worth(best.loss, WORTH):
                 best = new
             if dz >= best.n_components + PATIENCE:
                 break
@@ -288,6 +295,10 @@ def explore(
 
 def simplest_of_the_best(configurations: Sequence[Configuration]) -> Configuration:
     """The fewest directions whose loss is as good as the best, but for what is not worth more."""
-    least = min(c.loss for c in configurations)
-    good = [c for c in configurations if not c.loss > least + WORTH * abs(least)]
-    return min(good, key=lambda c: (c.n_components, c.loss))
+    top = min(configurations, key=lambda c: c.loss)
+    if top.crossfit is None:
+        return top
+    worst = top.loss + top.crossfit.score.worth(top.loss, WORTH)
+    return min(
+        (c for c in configurations if c.loss <= worst), key=lambda c: (c.n_components, c.loss)
+    )

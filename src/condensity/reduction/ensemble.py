@@ -46,6 +46,7 @@ class Task:
     active: Mask  # (dx,) inputs that vary
     centers: Indices
     deals: Sequence[Array]  # (folds, n) each; empty when nothing is held out
+    labels: Indices | None  # (n,) of rows that belong together, if any do
     locators: dict[str, Locator]
     score: Score
     least_widths: Array  # (dy,) no kernel is narrower
@@ -71,13 +72,9 @@ class Result:
 class Learned:
     """The subspaces of one configuration."""
 
-    members: Sequence[Array]  # of the cross-fitted members
+    found: Sequence[Array]  # by the cross-fitted members
+    averaged: Sequence[Array]  # to be averaged over
     last: Minimum  # from all samples
-
-    @property
-    def all(self) -> list[Array]:
-        """Those to be averaged over."""
-        return [*self.members, self.last.W]
 
 
 def run(
@@ -94,8 +91,8 @@ def run(
         if task.deals:
             crossfit = _crossfit(task, name, locator)
             configurations += explore(crossfit, task.dimension, search, rng, spread, report)
-        else:
-            configurations.append(_settled(task, name, views[name], search))
+        elif len(views[name].location.directions) <= (task.dimension or 0):
+            configurations.append(_settled(task, name, search))
     if not configurations:
         raise ValueError(_no_room(task, views))
     best = simplest_of_the_best(configurations)
@@ -103,19 +100,19 @@ def run(
         weights = np.array([float(c is best) for c in configurations])
     else:
         configurations, weights = _stack(task, views, configurations)
-        best = simplest_of_the_best(configurations)
+        best = simplest_of_the_best([c for c, w in zip(configurations, weights, strict=True) if w])
     learned = {
         id(c): _subspaces(task, c, views[c.location], rng)
         for c, weight in zip(configurations, weights, strict=True)
         if weight > 0 or c is best
     }
     parts = [
-        (float(weight), average(c.setting, views[c.location], learned[id(c)].all))
+        (float(weight), average(c.shipped, views[c.location], learned[id(c)].averaged))
         for c, weight in zip(configurations, weights, strict=True)
         if weight > 0
     ]
     W = learned[id(best)].last.W
-    agreement = consensus(learned[id(best)].members or [W])[1]
+    agreement = consensus(learned[id(best)].found or [W])[1]
     if views[best.location].location.anywhere:
         W = complete(W, task.active)
     n_steps = learned[id(best)].last.n_steps
@@ -133,9 +130,9 @@ def _stack(
     for i in kept:
         c = configurations[i]
         assert c.crossfit is not None
-        averages = Averages.of(c.crossfit, c.Ws, task.n_members)
+        averages = Averages.of(c.crossfit, c.Ws, len(c.Ws) + 1)
         polished[i] = polish(c, averages, _search(task, views[c.location]))
-        judged.append(averages.judge(polished[i].setting))
+        judged.append(averages.judge(polished[i].shipped))
     weights[kept] = stack([polished[i] for i in kept], judged)
     return polished, weights
 
@@ -149,12 +146,23 @@ def _no_room(task: Task, views: dict[str, View]) -> str:
 
 
 def _view_of_all(task: Task, locator: Locator) -> View:
-    return View.of(task.whole, np.zeros(len(task.whole)), task.centers, locator)
+    return _view(task, np.zeros(len(task.whole)), locator)
+
+
+def _view(task: Task, held_mass: Array, locator: Locator) -> View:
+    return View.of(
+        task.whole,
+        held_mass,
+        task.centers,
+        locator,
+        labels=task.labels,
+        least_widths=task.least_widths,
+    )
 
 
 def _crossfit(task: Task, name: str, locator: Locator) -> Crossfit:
     held_out = [mass for deal in task.deals for mass in deal]
-    views = [View.of(task.whole, mass, task.centers, locator) for mass in held_out]
+    views = [_view(task, mass, locator) for mass in held_out]
     return Crossfit(name, task.whole, task.active, views, len(task.deals), task.score)
 
 
@@ -164,7 +172,7 @@ def _search(task: Task, view: View) -> Search:
     return replace(task.search, least_sigma_y=least)
 
 
-def _settled(task: Task, name: str, view: View, search: Search) -> Configuration:
+def _settled(task: Task, name: str, search: Search) -> Configuration:
     """The only configuration there is, when nothing is to be chosen."""
     assert task.dimension is not None
     dz = task.dimension
@@ -178,11 +186,14 @@ def _subspaces(task: Task, c: Configuration, view: View, rng: np.random.Generato
     That one starts from what the members agree on, and from random subspaces when it is alone.
     """
     dz, search = c.n_components, task.search
-    own = members(c, view) if c.crossfit is not None else []
-    alone = task.n_members == 1
+    found = members(c, view) if c.crossfit is not None else []
+    lead, alone = view.location.directions, task.n_members == 1
     starts = starting_points(view, task.active, dz, search.n_starts, rng)
-    if own and dz < task.active.sum():
-        agreed = containing(view.location.directions, consensus(own)[0])
+    if dz >= task.active.sum():  # there is but one subspace
+        return Learned(found, starts, Minimum(starts[0], np.nan, 0))
+    if found:
+        agreed = containing(lead, consensus(found)[0])
         starts = [agreed, *(starts if alone else [])]
-    last = learn(search.max_steps, (view, starts, c.setting))
-    return Learned([] if alone else own, last)
+    last = learn(search.max_steps, (view, starts, c.shipped))
+    others = [] if alone else [containing(lead, W) for W in found]
+    return Learned(found, [*others, last.W], last)

@@ -35,9 +35,8 @@ class Opinion:
 def polish(configuration: Configuration, averages: Averages, search: Search) -> Configuration:
     """The configuration with the setting near its own that is best for an average."""
     chooser = Chooser(averages, averages.crossfit.whole.weight, search)
-    return replace(
-        configuration, setting=chooser.choose(configuration.setting, coarse=False, strides=(1,))
-    )
+    setting = chooser.choose(configuration.setting, coarse=False, strides=(1,))
+    return replace(configuration, polished=setting)
 
 
 @dataclass(frozen=True, eq=False)
