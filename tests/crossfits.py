@@ -7,8 +7,8 @@ from condensity.core.location import nowhere
 from condensity.core.sample import Scaling
 from condensity.core.scores import SCORES
 from condensity.core.view import Outputs, View
-from condensity.reduction.configurations import Search
 from condensity.reduction.crossfit import Crossfit
+from condensity.reduction.settings import Search
 from problems import random_sample
 
 UNITS = Scaling(np.zeros(1), np.ones(1))

@@ -32,8 +32,9 @@ from condensity.estimators.summary import (
     print_configuration,
     warn_of_atoms,
 )
-from condensity.reduction.configurations import Configuration, Search
+from condensity.reduction.configurations import Configuration
 from condensity.reduction.ensemble import Result, Task, run
+from condensity.reduction.settings import Search
 
 
 class LSCE(DensityReducer):

@@ -24,17 +24,16 @@ from condensity.manifold.chart import Minimum
 from condensity.reduction.average import average, complete, consensus, members
 from condensity.reduction.configurations import (
     Configuration,
-    Search,
     Spread,
     containing,
     explore,
-    first_setting,
     learn,
     simplest_of_the_best,
     starting_points,
 )
 from condensity.reduction.crossfit import Crossfit
 from condensity.reduction.polish import Averages, polish
+from condensity.reduction.settings import Search, first_setting
 from condensity.reduction.stacking import stack
 
 

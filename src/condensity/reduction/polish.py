@@ -20,8 +20,9 @@ from condensity.core.kernels import Array, Indices
 from condensity.core.scores import Components
 from condensity.core.view import Outputs, View
 from condensity.reduction.average import in_units_of
-from condensity.reduction.configurations import Chooser, Configuration, Search, containing
+from condensity.reduction.configurations import Configuration, containing
 from condensity.reduction.crossfit import Crossfit, Judged, Setting
+from condensity.reduction.settings import Chooser, Search
 
 
 @dataclass(frozen=True, eq=False)
