@@ -31,8 +31,7 @@ TABLES = {
     "Stock": ("istanbul_stock.csv", [1, 2], [0], {}, 100),
 }
 
-#: The six columns of the paper's Table 1: LSCE, then LSMI x {LSCDE, eps-KDE}, None x the same;
-#: only LSCE's and the best are needed here.
+#: From the paper's Table 1: LSCE with LSCDE, and the best of its six columns.
 PAPER = {
     "Housing": (-1.73, -1.91),
     "Auto MPG": (-1.80, -1.85),

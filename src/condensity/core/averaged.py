@@ -19,6 +19,21 @@ from condensity.core.scores import Components
 from condensity.core.view import Coefficients, View
 
 
+def as_blocks(weights: Array, components: Components, factor: Array, shift: Array) -> list[Block]:
+    """Kernels and background of v as blocks of ``y = shift + factor v``.
+
+    ``weights`` is (m, b + 1), ``factor`` (dy, dy), ``shift`` (m, dy); the last component, the
+    background, has a width of its own.
+    """
+    with np.errstate(divide="ignore"):
+        logs = np.log(weights)
+    centers, widths = components.centers @ factor.T, components.widths
+    return [
+        Block(logs[:, part], centers[part], width * factor, shift=shift)
+        for part, width in ((slice(0, -1), widths[0]), (slice(-1, None), widths[-1]))
+    ]
+
+
 @dataclass(frozen=True, eq=False)
 class Averaged:
     """The average of the members of one configuration, in the units of standardised y."""
@@ -35,15 +50,9 @@ class Averaged:
 
     def blocks(self, X: Array, y_scaling: Scaling, share: float) -> list[Block]:
         """Kernels and background as blocks with the weight ``share``, in the units of y."""
-        with np.errstate(divide="ignore"):
-            log_weights = np.log(self.weights(X)) + np.log(share)
         shift = y_scaling.mean + y_scaling.sd * self.view.location.at(self.view.scaling.apply(X))
         factor = y_scaling.sd[:, None] * self.view.factor
-        centers, widths = self.components.centers @ factor.T, self.components.widths
-        return [
-            Block(log_weights[:, part], centers[part], width * factor, shift=shift)
-            for part, width in ((slice(0, -1), widths[0]), (slice(-1, None), widths[-1]))
-        ]
+        return as_blocks(share * self.weights(X), self.components, factor, shift)
 
 
 @dataclass(frozen=True, eq=False)

@@ -195,10 +195,9 @@ class LSCE(DensityReducer):
         search = self._search()
         report = reporter(check_verbose(self.verbose), print_configuration)
         rng = check_rng(self.random_state)
-        settled = not (search.open or self._is_auto() or len(locators) > 1)
-        prepared = self._prepare(
-            X, y, sample_weight, rng, scored=n_members > 1 or not settled, n_members=n_members
-        )
+        chosen = search.open or self._is_auto() or len(locators) > 1
+        folded = chosen or n_members > 1
+        prepared = self._prepare(X, y, sample_weight, rng, scored=folded, n_members=n_members)
         measure = prepared.measure
         if score.name == "crps" and measure.Y.shape[1] > 1:
             raise ValueError(
@@ -207,17 +206,17 @@ class LSCE(DensityReducer):
             )
         most = int(prepared.x_scaling.varies.sum())
         task = Task(
-            Sample(measure.X, prepared.y_scaling.apply(measure.Y), measure.weight),
-            prepared.x_scaling.varies,
-            prepared.centers,
-            prepared.deals if n_members > 1 or not settled else [],
-            prepared.deals[0].argmax(axis=0) if prepared.given else None,
-            locators,
-            score,
-            self._least_widths(prepared),
-            search,
-            n_members,
-            None if self._is_auto() else self._dimensions(most)[0],
+            whole=Sample(measure.X, prepared.y_scaling.apply(measure.Y), measure.weight),
+            active=prepared.x_scaling.varies,
+            centers=prepared.centers,
+            deals=prepared.deals if folded else [],
+            labels=prepared.deals[0].argmax(axis=0) if prepared.given else None,
+            locators=locators,
+            score=score,
+            least_widths=self._least_widths(prepared),
+            search=search,
+            n_members=n_members,
+            dimension=None if self._is_auto() else self._dimensions(most)[0],
         )
         result = run(task, rng, spread(self.n_jobs), report)
         self._keep_result(X, prepared, score, result)

@@ -1,8 +1,8 @@
 """Configurations: a location and a number of directions, learned by all members in turn.
 
 In two rounds the members learn their subspaces with the setting at hand (quasi-Newton from a few
-starts, of which the best after a few steps goes on), and the setting is chosen anew by the loss of
-their average on samples that are new to them.  More directions start from the fewer found before.
+starts, of which the best after a few steps goes on), and the setting is chosen anew by their loss
+on samples that are new to them.  More directions start from the fewer found before.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 For every location: cross-fit configurations of more and more directions.  Stack them all by their
 loss at samples new to them.  For those that count, choose the setting once more by the loss of
-averages; learn one more subspace from all samples, from
-what the members agree on; fit all coefficients to all samples; average.  A single model is the one
-learned from all samples, for the best configuration.
+averages; learn one more subspace from all samples, from what the members agree on; fit all
+coefficients to all samples; average.  A single model is the one learned from all samples, for the
+best configuration.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.optimize import minimize
 
+from condensity.core.averaged import as_blocks
 from condensity.core.blocks import Block
 from condensity.core.kernels import Array, row_blocks
 from condensity.core.pairs import overlap
@@ -107,13 +108,7 @@ def _blocks(c: Configuration, member: int, judged: Judged) -> list[Block]:
     """The densities of held-out samples in the frame of their location: kernels, background."""
     view = _crossfit(c).views[member]
     shift = view.location.at(view.held_out.X)
-    with np.errstate(divide="ignore"):
-        logs = np.log(judged.weights[0])
-    centers, widths = judged.components.centers @ view.factor.T, judged.components.widths
-    return [
-        Block(logs[:, part], centers[part], width * view.factor, shift=shift)
-        for part, width in ((slice(0, -1), widths[0]), (slice(-1, None), widths[-1]))
-    ]
+    return as_blocks(judged.weights[0], judged.components, view.factor, shift)
 
 
 def _product(score: Score, a: Block, b: Block) -> Array:
