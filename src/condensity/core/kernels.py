@@ -35,6 +35,22 @@ def gaussian(squared: Array, sigma: float) -> Array:
     return np.exp(out, out=out)
 
 
+def pull_to_subspace(R: Array, W: Array, X: Array, C: Array, sigma: float) -> Array:
+    """Derivative with respect to W (dz, dx) of what moves with ``log phi`` by ``R`` (n, b).
+
+    ``log phi_ik = -|W (x_i - c_k)|^2 / (2 sigma^2)``, hence it is
+    ``-sum_ik R_ik W (x_i - c_k)(x_i - c_k)^T / sigma^2``.
+    """
+    Z, U = X @ W.T, C @ W.T
+    pulled: Array = (
+        (Z * R.sum(axis=1)[:, None]).T @ X
+        - (Z.T @ R) @ C
+        - (R @ U).T @ X
+        + (U * R.sum(axis=0)[:, None]).T @ C
+    )
+    return pulled * (-1.0 / sigma**2)
+
+
 def log_sum_exp(T: Array) -> Array:
     """``log sum_k exp(T_.k)`` over the last axis, -inf where every term is."""
     top = T.max(axis=-1)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from condensity.core.kernels import Array, gaussian, squared_distances
+from condensity.core.kernels import Array, gaussian, pull_to_subspace, squared_distances
 from condensity.core.moments import Moments, lebesgue, moments
 from condensity.core.ridge import solve
 from condensity.core.sample import Sample
@@ -59,17 +59,8 @@ class Point:
 
     def gradient(self) -> Array:
         """Derivative of the value with respect to the entries of W, (dz, dx)."""
-        R = self._pull_to_log_phi_z()
         X, C = self.problem.sample.X, self.problem.centers.X
-        Z, U = X @ self.W.T, C @ self.W.T
-        # log phi_z = -|W(x - c)|^2 / (2 sigma^2), hence sum_ik R_ik W (x_i - c_k)(x_i - c_k)^T.
-        pulled: Array = (
-            (Z * R.sum(axis=1)[:, None]).T @ X
-            - (Z.T @ R) @ C
-            - (R @ U).T @ X
-            + (U * R.sum(axis=0)[:, None]).T @ C
-        )
-        return pulled * (-1.0 / self.problem.sigma_z**2)
+        return pull_to_subspace(self._pull_to_log_phi_z(), self.W, X, C, self.problem.sigma_z)
 
     def _pull_to_log_phi_z(self) -> Array:
         """Derivative of the value with respect to ``log phi_z``, (n, b)."""

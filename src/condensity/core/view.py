@@ -19,12 +19,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from condensity.core.kernels import Array, Indices, gaussian, squared_distances
+from condensity.core.leftout import LeftOut
 from condensity.core.location import Location, Locator
 from condensity.core.moments import lebesgue, moments
 from condensity.core.objective import SCE
 from condensity.core.ridge import solve
 from condensity.core.sample import Sample, Scaling
-from condensity.core.scores import Components
+from condensity.core.scores import SCORES, Components
 
 #: The weight of the background, relative to the mean weight of the kernels over the sample.
 BACKGROUND = 0.01
@@ -44,6 +45,7 @@ class View:
     basis: Indices  # (b,) the rows that carry a centre
     held_out: Sample  # the samples to be judged on, in the same coordinates; may be empty
     rows: Indices  # which rows of the whole sample they are
+    labels: Indices | None  # (n,) of samples that belong together, if any do
 
     @classmethod
     def of(
@@ -66,7 +68,8 @@ class View:
         share = weight[train] / weight[train].sum()
         scaling = Scaling.of(whole.X[train], share)
         X, Y = scaling.apply(whole.X[train]), whole.Y[train]
-        location = locator(X, Y, share, None if labels is None else labels[train])
+        own_labels = None if labels is None else labels[train]
+        location = locator(X, Y, share, own_labels)
         factor = _cholesky(location.residuals, share, np.maximum(least_widths, LEAST_SPREAD))
         sample = Sample(X, _whiten(factor, location.residuals), share)
         X_held = scaling.apply(whole.X[rows])
@@ -74,15 +77,35 @@ class View:
             _whiten(factor, whole.Y[rows] - location.at(X_held)) if len(rows) else whole.Y[rows]
         )
         basis = np.flatnonzero(np.isin(train, centers))
-        return cls(
-            scaling, location, factor, sample, basis, Sample(X_held, V_held, held_mass[rows]), rows
-        )
+        held_out = Sample(X_held, V_held, held_mass[rows])
+        return cls(scaling, location, factor, sample, basis, held_out, rows, own_labels)
 
     def components(self, sigma_y: float) -> Components:
         """The Gaussians of v: one a centre, and last the background."""
         pulled = np.sqrt(max(0.0, 1.0 - sigma_y**2)) * self.sample.Y[self.basis]
         centers = np.vstack([pulled, np.zeros(pulled.shape[1])])
         return Components(centers, np.append(np.full(len(pulled), sigma_y), 1.0))
+
+
+    def left_out(self, W: Array, sigma_z: float, sigma_y: float) -> LeftOut:
+        """The loss at samples left out as a function of W, its background as it is at ``W``."""
+        X, basis, weight = self.sample.X, self.basis, self.sample.weight
+        components, score = self.components(sigma_y), SCORES["squared"]
+        apart = np.arange(len(X))[:, None] != basis
+        if self.labels is not None and len(np.unique(self.labels)) > 1:
+            apart &= self.labels[:, None] != self.labels[basis]
+        mass = apart * weight[basis]
+        kernels = mass * gaussian(squared_distances(X @ W.T, X[basis] @ W.T), sigma_z)
+        return LeftOut(
+            X,
+            X[basis],
+            mass,
+            weight,
+            score.match(self.sample.Y, components),
+            score.pair(components, components),
+            sigma_z,
+            BACKGROUND * float(weight @ kernels.sum(axis=1)),
+        )
 
 
 @dataclass(frozen=True, eq=False)

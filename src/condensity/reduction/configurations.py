@@ -1,8 +1,10 @@
 """Configurations: a location and a number of directions, learned by all members in turn.
 
-In two rounds the members learn their subspaces with the setting at hand (quasi-Newton from a few
-starts, of which the best after a few steps goes on), and the setting is chosen anew by their loss
-on samples that are new to them.  More directions start from the fewer found before.
+In two rounds the members learn their subspaces with the setting at hand, and the setting is chosen
+anew by their loss on samples that are new to them.  A subspace is one of least SCE (quasi-Newton
+from a few starts, of which the best after a few steps goes on), in the second round refined by the
+loss of the normalised density at samples left out.  More directions start from the fewer found
+before.
 """
 
 from __future__ import annotations
@@ -18,10 +20,13 @@ from condensity.core.view import Outputs, View
 from condensity.manifold.chart import Minimum, minimise
 from condensity.manifold.grassmann import orthonormal, random_point
 from condensity.reduction.crossfit import Crossfit, Judged, Setting
-from condensity.reduction.settings import Chooser, Members, Search, first_setting
+from condensity.reduction.settings import FIRST, Chooser, Members, Search, first_setting
 
 #: Steps of every start before all but the best are given up.
 RACE_STEPS = 5
+#: A subspace is refined with kernels this much wider in z, and no narrower in y than at first:
+#: what is best for the density of y is too narrow for finding out what y depends on.
+REFINING = float(np.sqrt(2.0))
 #: Dimensions tried beyond the best so far before the search for more is given up, and by how
 #: much of its loss a dimension must beat the best to be it.
 PATIENCE, WORTH = 2, 0.01
@@ -81,7 +86,7 @@ def configure(
     chooser = Chooser(Members(crossfit, Ws), weight, search)
     setting = chooser.choose(setting, coarse=True, strides=(2,))
     if dz < crossfit.active.sum():
-        Ws = _learn_all(crossfit, [[W] for W in Ws], setting, search, spread)
+        Ws = _learn_all(crossfit, [[W] for W in Ws], setting, search, spread, refined=True)
         chooser = Chooser(Members(crossfit, Ws), weight, search)
     s = chooser.choose(setting, coarse=False, strides=(1,))
     losses = crossfit.losses(Ws, s.sigma_z, s.sigma_y, (s.penalty,))[0]
@@ -94,10 +99,13 @@ def _learn_all(
     setting: Setting,
     search: Search,
     spread: Spread,
+    *,
+    refined: bool = False,
 ) -> list[Array]:
     """The subspaces of all members, each from its own ``starts``."""
     items = [(view, own, setting) for view, own in zip(crossfit.views, starts, strict=True)]
-    return [end.W for end in spread(partial(learn, search.max_steps), items)]
+    work = partial(learn, search.max_steps, refined=refined)
+    return [end.W for end in spread(work, items)]
 
 
 def starting_points(
@@ -129,8 +137,10 @@ def _widen(W: Array, dz: int, active: Mask, rng: np.random.Generator) -> Array:
     return np.vstack([W, orthonormal(more - (more @ W.T) @ W)])
 
 
-def learn(max_steps: int, item: tuple[View, Sequence[Array], Setting]) -> Minimum:
-    """Race the starts, then go on from the best: the subspace of one member."""
+def learn(
+    max_steps: int, item: tuple[View, Sequence[Array], Setting], *, refined: bool
+) -> Minimum:
+    """Race the starts, go on from the best, refine it if asked: the subspace of one member."""
     view, starts, setting = item
     W, outputs = starts[0], Outputs.build(view, setting.sigma_y)
     n_fixed = min(len(view.location.directions), len(W))
@@ -139,7 +149,12 @@ def learn(max_steps: int, item: tuple[View, Sequence[Array], Setting]) -> Minimu
         race = [minimise(problem, W, max_steps=RACE_STEPS, n_fixed=n_fixed) for W in starts]
         W = min(race, key=lambda end: end.value).W
     problem = outputs.problem(W, setting.sigma_z, setting.penalty)
-    return minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed)
+    end = minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed)
+    if not refined:
+        return end
+    sigma_z, sigma_y = REFINING * setting.sigma_z, max(setting.sigma_y, FIRST.sigma_y)
+    left_out = view.left_out(end.W, sigma_z, sigma_y)
+    return minimise(left_out, end.W, max_steps=max_steps, n_fixed=n_fixed)
 
 
 def explore(

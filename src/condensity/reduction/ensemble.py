@@ -194,6 +194,6 @@ def _subspaces(task: Task, c: Configuration, view: View, rng: np.random.Generato
         agreed = containing(lead, consensus(found)[0])
         starts = [agreed, *(starts if alone else [])]
     # With the setting that is best for members: that of the average is too narrow for one.
-    last = learn(search.max_steps, (view, starts, c.setting))
+    last = learn(search.max_steps, (view, starts, c.setting), refined=True)
     others = [] if alone else [containing(lead, W) for W in found]
     return Learned(found, [*others, last.W], last)

@@ -1,0 +1,64 @@
+"""The loss of the normalised density at samples left out, as a function of W.
+
+The SCE judges a fit before it is normalised, at the samples it was fitted to.  This is the loss of
+a density as it is shipped, at samples that are new to it:
+
+    p(v | z_i) = (sum_k c_ik exp(-|z_i - u_k|^2 / (2 sigma_z^2)) N_k(v) + a_0 N_0(v)) / mass_i,
+
+where ``c_ik`` is the weight of centre k, or 0 where sample i is that centre or belongs to it, and
+``N_0`` the background.  With q_i the normalised weights it is the mean of ``1/2 q_i^T A q_i -
+q_i^T a_i``, with the tables A and a of the squared loss (``core.scores``).  Nothing is fitted, so
+there is nothing to overfit but W.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from condensity.core.kernels import Array, gaussian, pull_to_subspace, squared_distances
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """The loss for fixed components of y: a function on matrices W."""
+
+    X: Array  # (n, dx)
+    centers: Array  # (b, dx)
+    mass: Array  # (n, b) the weight of centre k for sample i
+    weight: Array  # (n,) sums to one
+    match: Array  # (n, b + 1) a, the background last
+    pair: Array  # (b + 1, b + 1) A
+    sigma_z: float
+    background: float  # a_0
+
+    def at(self, W: Array) -> Point:
+        """Judge the densities in the coordinates ``z = W x``, W of shape (dz, dx)."""
+        Z, U = self.X @ W.T, self.centers @ W.T
+        kernels = self.mass * gaussian(squared_distances(Z, U), self.sigma_z)
+        q = np.column_stack([kernels, np.full(len(Z), self.background)])
+        q /= q.sum(axis=1, keepdims=True)
+        slope = q @ self.pair
+        value = self.weight @ np.einsum("ik,ik->i", 0.5 * slope - self.match, q)
+        slope -= self.match
+        return Point(self, W, q, slope, float(value))
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """The densities at one W: their loss and, on demand, its gradient."""
+
+    problem: LeftOut
+    W: Array  # (dz, dx)
+    q: Array  # (n, b + 1)
+    slope: Array  # (n, b + 1) derivative of a sample's loss with respect to q
+    value: float
+
+    def gradient(self) -> Array:
+        """Derivative of the value with respect to the entries of W, (dz, dx)."""
+        p = self.problem
+        # q is a softmax of the log kernels, whence the mean is taken off.
+        mean = np.einsum("ik,ik->i", self.slope, self.q)
+        R = (self.slope - mean[:, None]) * self.q * p.weight[:, None]
+        return pull_to_subspace(R[:, :-1], self.W, p.X, p.centers, p.sigma_z)
