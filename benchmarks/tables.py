@@ -31,19 +31,20 @@ TABLES = {
     "Stock": ("istanbul_stock.csv", [1, 2], [0], {}, 100),
 }
 
-#: From the paper's Table 1: LSCE with LSCDE, and the best of its six columns.
+#: The paper's Table 1: dimension reduction by LSCE, by LSMI or none, then LSCDE or epsilon-KDE.
+PAPER_COLUMNS = ["LSCE/LSCDE", "LSCE/KDE", "LSMI/LSCDE", "LSMI/KDE", "None/LSCDE", "None/KDE"]
 PAPER = {
-    "Housing": (-1.73, -1.91),
-    "Auto MPG": (-1.80, -1.85),
-    "Servo": (-2.92, -3.03),
-    "Yacht": (-6.46, -6.46),
-    "Physicochem": (-1.19, -1.20),
-    "White Wine": (-2.31, -2.60),
-    "Red Wine": (-2.85, -2.85),
-    "Forest Fires": (-7.18, -7.18),
-    "Concrete": (-1.36, -1.36),
-    "Energy": (-71.3, -71.3),
-    "Stock": (-8.37, -10.27),
+    "Housing": (-1.73, -1.57, -1.91, -1.62, -1.41, -1.13),
+    "Auto MPG": (-1.80, -1.74, -1.85, -1.77, -1.75, -1.46),
+    "Servo": (-2.92, -3.03, -2.69, -2.95, -2.62, -2.72),
+    "Yacht": (-6.46, -6.23, -5.63, -5.47, -1.72, -2.95),
+    "Physicochem": (-1.19, -0.99, -1.20, -0.97, -1.19, -0.91),
+    "White Wine": (-2.31, -2.47, -2.35, -2.60, -2.06, -1.89),
+    "Red Wine": (-2.85, -1.95, -2.82, -1.93, -2.03, -1.13),
+    "Forest Fires": (-7.18, -6.93, -6.93, -6.93, -3.40, -6.96),
+    "Concrete": (-1.36, -1.20, -1.30, -1.18, -1.11, -0.80),
+    "Energy": (-71.3, -41.8, -60.4, -34.1, -21.2, -19.5),
+    "Stock": (-8.37, -9.75, -9.42, -10.27, -7.35, -9.25),
 }
 
 

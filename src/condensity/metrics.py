@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from condensity._validation import Array, check_targets, check_weight
-from condensity.core.mixture import ConditionalMixture
+from condensity.core.mapped import Distribution
 from condensity.manifold.grassmann import orthonormal, projector_gap
 
 __all__ = ["crps", "hpd_coverage", "log_loss", "pit", "squared_loss", "subspace_error"]
 
 
-def squared_loss(dist: ConditionalMixture, Y: Any, sample_weight: Any = None) -> float:
+def squared_loss(dist: Distribution, Y: Any, sample_weight: Any = None) -> float:
     """``mean_i [1/2 int p_i(y)^2 dy - p_i(y_i)]``: the paper's Error_CDE, lower is better.
 
     It estimates ``1/2 int (p - p*)^2`` up to a constant that depends on the truth p* alone, so
@@ -25,7 +25,7 @@ def squared_loss(dist: ConditionalMixture, Y: Any, sample_weight: Any = None) ->
 
     Parameters
     ----------
-    dist : ConditionalMixture of m rows
+    dist : m densities, as ``predict_dist`` gives them
     Y : (m, dy), or (m,) for a single output
     sample_weight : (m,), optional
 
@@ -41,17 +41,17 @@ def squared_loss(dist: ConditionalMixture, Y: Any, sample_weight: Any = None) ->
     return _mean(0.5 * dist.squared_norm() - dist.pdf(Y), sample_weight)
 
 
-def log_loss(dist: ConditionalMixture, Y: Any, sample_weight: Any = None) -> float:
+def log_loss(dist: Distribution, Y: Any, sample_weight: Any = None) -> float:
     """``mean_i -log p_i(y_i)``, lower is better."""
     return _mean(-_mixture(dist).log_pdf(Y), sample_weight)
 
 
-def crps(dist: ConditionalMixture, Y: Any, sample_weight: Any = None) -> float:
+def crps(dist: Distribution, Y: Any, sample_weight: Any = None) -> float:
     """Mean of ``int (F_i(t) - 1[y_i <= t])^2 dt``, in the units of y, lower is better."""
     return _mean(_mixture(dist).crps(Y), sample_weight)
 
 
-def pit(dist: ConditionalMixture, Y: Any) -> Array:
+def pit(dist: Distribution, Y: Any) -> Array:
     """Probability integral transform ``F_i(y_i)``: uniform on [0, 1] when calibrated.
 
     Returns
@@ -65,7 +65,7 @@ def pit(dist: ConditionalMixture, Y: Any) -> Array:
     return np.column_stack(marginals)
 
 
-def hpd_coverage(dist: ConditionalMixture, Y: Any, random_state: Any = None) -> Array:
+def hpd_coverage(dist: Distribution, Y: Any, random_state: Any = None) -> Array:
     """Mass of the highest-density region that ends at ``y_i``: uniform when calibrated, (m,).
 
     ``y_i`` lies in ``hdr(level)`` exactly when its value is at most ``level``, so the mean of
@@ -94,8 +94,8 @@ def subspace_error(A: Any, B: Any) -> float:
     return projector_gap(A, B)
 
 
-def _mixture(dist: Any) -> ConditionalMixture:
-    if not isinstance(dist, ConditionalMixture):
+def _mixture(dist: Any) -> Distribution:
+    if not isinstance(dist, Distribution):
         raise TypeError(
             f"dist must be a ConditionalMixture, got {type(dist).__name__}: "
             "pass model.predict_dist(X)"

@@ -61,10 +61,14 @@ def test_stacking_finds_the_best_average_over_samples_new_to_it(score):
         Ws = [random_subspace(j, dz, 4) for j in range(6)]
         losses = fit.losses(Ws, setting.sigma_z, setting.sigma_y, (0.1,))[0]
         configurations.append(Configuration(fit.location, dz, setting, Ws, losses, fit))
-    weights = stack(configurations, [c.judge() for c in configurations])
+    weights, loss = stack(configurations, [c.judge() for c in configurations])
     assert weights.sum() == pytest.approx(1)
     assert (weights >= 0).all()
     best = averaged_loss(configurations, weights, score)
+    if score == "log":  # which averages the densities of all members new to a sample first
+        assert loss < best
+    else:
+        assert loss == pytest.approx(best, rel=1e-9)
     rng = np.random.default_rng(0)
     for other in [*np.eye(3), *rng.dirichlet(np.ones(3), 10)]:
         assert best <= averaged_loss(configurations, other, score) + 1e-3 * abs(best)

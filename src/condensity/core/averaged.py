@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from condensity.core.blocks import Block
+from condensity.core.bounds import Bounds
 from condensity.core.kernels import Array
+from condensity.core.mapped import Distribution, MappedMixture
 from condensity.core.mixture import ConditionalMixture
 from condensity.core.sample import Scaling
 from condensity.core.scores import Components
@@ -63,16 +65,19 @@ class Ensemble:
     y_scaling: Scaling
     x_scaling: Scaling
     W: Array  # (dz, dx) acts on standardised inputs
+    stretch: float = 1.0  # of all densities, about their means
+    bounds: Bounds | None = None  # of y, which is then modelled in its free coordinate
 
-    def at(self, X: Array) -> ConditionalMixture:
+    def at(self, X: Array) -> Distribution:
         """The densities p(y|x) for the rows of ``X`` (m, dx)."""
         blocks = [b for share, part in self.parts for b in part.blocks(X, self.y_scaling, share)]
-        return ConditionalMixture(blocks)
+        mixture = ConditionalMixture(blocks).stretch(self.stretch)
+        return mixture if self.bounds is None else MappedMixture(mixture, self.bounds)
 
     def reduce(self, X: Array) -> Array:
         """``z = W x``, (m, dz)."""
         return self.x_scaling.apply(X) @ self.W.T
 
-    def at_reduced(self, Z: Array) -> ConditionalMixture:
+    def at_reduced(self, Z: Array) -> Distribution:
         """The densities at the inputs with ``W x = z`` that are average in all else."""
         return self.at(self.x_scaling.mean + self.x_scaling.sd * (Z @ self.W))

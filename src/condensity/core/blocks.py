@@ -66,6 +66,27 @@ class Block:
             a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs
         )
 
+    def tilt(self, power: Array) -> Block:
+        """The Gaussians times ``exp(power . y)``, ``power`` (dy,), which are Gaussians again.
+
+        ``N(y; m, S) exp(c y) = exp(c m + c S c / 2) N(y; m + S c, S)``.
+        """
+        along = self.covariance @ power
+        gain = self.means() @ power + 0.5 * self.scales[:, None] ** 2 * float(power @ along)
+        tilted = replace(self, log_weights=self.log_weights + gain)
+        if self.scale is None:
+            return replace(tilted, centers=self.centers + along)
+        shift = self.scale[:, None] ** 2 * along
+        return replace(tilted, shift=shift if self.shift is None else self.shift + shift)
+
+    def stretch(self, factor: float, about: Array) -> Block:
+        """``about_i + factor (y - about_i)``, ``about`` (m, dy)."""
+        shift = (1.0 - factor) * about
+        shift = shift if self.shift is None else shift + factor * self.shift
+        return replace(
+            self, centers=factor * self.centers, factor=factor * self.factor, shift=shift
+        )
+
     def means(self) -> Array:
         """``shift_i + scale_i c_k``: (m, b, dy), or (1, b, dy) when the rows share them."""
         if self.fixed:

@@ -50,7 +50,7 @@ def modes(c: Components) -> list[Array]:
     return out
 
 
-def hdr(c: Components, level: float) -> list[Array]:
+def hdr(c: Components, level: float, heights: Components | None = None) -> list[Array]:
     """``{y : p_i(y) >= f_i}``, the smallest set of probability ``level``, as intervals.
 
     Parameters
@@ -59,32 +59,36 @@ def hdr(c: Components, level: float) -> list[Array]:
         ``r`` mixtures.
     level : float
         Probability of the region, strictly between 0 and 1.
+    heights : Components, optional
+        Mixtures by whose height points are ranked, where that is not p: a density seen through a
+        map has its probabilities from one mixture and its heights from another.
 
     Returns
     -------
     list of r ndarrays of shape (k_i, 2)
         Disjoint intervals in increasing order.
     """
-    level = probability(level)
+    level, heights = probability(level), c if heights is None else heights
     out: list[Array] = []
-    for part in _parts(c):
-        own = _trim(c.take(part))
+    for part in _parts(heights):
+        mass, own = _trim(c.take(part)), _trim(heights.take(part))
         cells = _cells(own)
-        row, x = _crossings(own, cells, _threshold(own, cells, level))
+        row, x = _crossings(own, cells, _threshold(mass, own, cells, level))
         out += _ragged(row[::2], x.reshape(-1, 2), len(own))
     return out
 
 
-def hpd_level(c: Components, y: Array) -> Array:
+def hpd_level(c: Components, y: Array, heights: Components | None = None) -> Array:
     """``P(p_i(Y) >= p_i(y_i))`` for Y ~ p_i: the level of the smallest region that holds y_i.
 
-    Uniform on [0, 1] when y_i is drawn from p_i; 0 at the highest mode, 1 far away.
+    Uniform on [0, 1] when y_i is drawn from p_i; 0 at the highest mode, 1 far away.  ``heights``
+    as in :func:`hdr`.
     """
-    out = np.empty(len(c))
-    for part in _parts(c):
-        own = _trim(c.take(part))
+    out, heights = np.empty(len(c)), c if heights is None else heights
+    for part in _parts(heights):
+        mass, own = _trim(c.take(part)), _trim(heights.take(part))
         log_f = each(_log_pdf, own, np.arange(len(own)), y[part])
-        level = _mass(own, *_crossings(own, _cells(own), log_f))
+        level = _mass(mass, *_crossings(own, _cells(own), log_f))
         out[part] = np.where(np.isfinite(log_f), np.clip(level, 0.0, 1.0), 1.0)
     return out
 
@@ -271,11 +275,11 @@ def _mass(c: Components, row: Indices, x: Array) -> Array:
     return mass
 
 
-def _threshold(c: Components, cells: _Cells, level: float) -> Array:
-    """``log f_i`` for which ``P(p_i(Y) >= f_i) = level``: (r,)."""
+def _threshold(mass: Components, c: Components, cells: _Cells, level: float) -> Array:
+    """``log f_i`` for which ``P(p_i(Y) >= f_i) = level`` with Y ~ ``mass``: (r,)."""
     rows = np.arange(len(c))
     tail = (1 - level) / 4
-    ends = quantile(c, np.array([tail, 1 - tail]))
+    ends = quantile(mass, np.array([tail, 1 - tail]))
     log_ends = np.minimum(*(each(_log_pdf, c, rows, end) for end in ends.T))
     # {p >= bottom} holds all between `ends`, more than `level`; {p > top} holds nothing.
     lower, upper = ends[cells.row].T
@@ -286,7 +290,7 @@ def _threshold(c: Components, cells: _Cells, level: float) -> Array:
     def excess(log_f: Array, row: Indices) -> Array:
         goal = np.full(len(c), np.nan)
         goal[row] = log_f
-        return _mass(c, *_crossings(c, cells, goal))[row] - level
+        return _mass(mass, *_crossings(c, cells, goal))[row] - level
 
     x: Array = elementwise.find_root(
         excess, (bottom, top), args=(rows,), tolerances={"fatol": ROUNDING}

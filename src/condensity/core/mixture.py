@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from condensity._parameters import check_count, check_rng
-from condensity.core import checks, levelsets, univariate
+from condensity.core import checks, draws, levelsets, univariate
 from condensity.core.blocks import Block
 from condensity.core.kernels import Array, log_sum_exp, row_blocks
 from condensity.core.meanshift import modes as climb_to_modes
@@ -78,13 +78,31 @@ class ConditionalMixture:
         """``sum_j weights_j p_j(y | x_i)``: the mixture of mixtures, equal weights when None."""
         with np.errstate(divide="ignore"):
             logs = np.log(checks.mixing_weights(weights, len(mixtures)))
+        return cls.blend(mixtures, list(logs))
+
+    @classmethod
+    def blend(
+        cls, mixtures: Sequence[ConditionalMixture], log_masses: Sequence[Any]
+    ) -> ConditionalMixture:
+        """Densities proportional to ``sum_j exp(log_mass_j) p_j``, masses numbers or (m,)."""
         return cls(
             [
-                replace(block, log_weights=block.log_weights + log)
-                for mixture, log in zip(mixtures, logs, strict=True)
+                replace(block, log_weights=block.log_weights + np.reshape(log, (-1, 1)))
+                for mixture, log in zip(mixtures, log_masses, strict=True)
                 for block in mixture.blocks
             ]
         )
+
+    def tilt(self, power: Array) -> tuple[Array, ConditionalMixture]:
+        """``log E exp(power . Y)`` (m,), and the densities proportional to p(y) exp(power . y)."""
+        blocks = [block.tilt(power) for block in self.blocks]
+        log_mass = log_sum_exp(np.concatenate([block.log_weights for block in blocks], axis=1))
+        return log_mass, ConditionalMixture(blocks)
+
+    def stretch(self, factor: float) -> ConditionalMixture:
+        """The densities of ``mean + factor (Y - mean)``: as centred, ``factor`` times as wide."""
+        mean = self._mean()
+        return self._of([block.stretch(factor, mean) for block in self.blocks])
 
     def __len__(self) -> int:
         return len(self.blocks[0])
@@ -107,7 +125,8 @@ class ConditionalMixture:
         return self.blocks[0].n_outputs
 
     @property
-    def _width(self) -> int:
+    def width(self) -> int:
+        """Number of components."""
         return sum(len(block.centers) for block in self.blocks)
 
     @property
@@ -129,7 +148,7 @@ class ConditionalMixture:
         """
         Y = checks.rows_of(Y, len(self), self.n_outputs)
         out = np.empty(len(self))
-        for rows in row_blocks(len(self), 4 * self._width):
+        for rows in row_blocks(len(self), 4 * self.width):
             own = [block.take(rows) for block in self.blocks]
             terms = [block.log_weights + block.log_kernels(Y[rows]) for block in own]
             out[rows] = log_sum_exp(np.concatenate(terms, axis=1))
@@ -155,7 +174,7 @@ class ConditionalMixture:
 
     def cdf(self, Y: ArrayLike) -> Array:
         """``P(Y <= y_i | x_i)``, one output only; ``Y`` as in :meth:`log_pdf`: (m,)."""
-        c = self._components("cdf")
+        c = self.components("cdf")
         y = checks.rows_of(Y, len(self), 1)[:, 0]
         return univariate.each(univariate.cdf, c, np.arange(len(self)), y)
 
@@ -164,7 +183,7 @@ class ConditionalMixture:
 
         One output only.  Bounds are numbers or (m,), infinities included.
         """
-        c = self._components("prob")
+        c = self.components("prob")
         return univariate.prob(c, *checks.ordered_bounds(lower, upper, len(self)))
 
     def quantile(self, q: ArrayLike) -> Array:
@@ -175,7 +194,7 @@ class ConditionalMixture:
         levels = np.asarray(q, dtype=float)
         if levels.ndim > 1:
             raise ValueError(f"q must be a number or one-dimensional, got shape {levels.shape}")
-        out = univariate.quantile(self._components("quantile"), np.atleast_1d(levels))
+        out = univariate.quantile(self.components("quantile"), np.atleast_1d(levels))
         return out if levels.ndim else out[:, 0]
 
     def interval(self, level: float) -> Array:
@@ -190,20 +209,21 @@ class ConditionalMixture:
         y = checks.rows_of(Y, len(self), 1)[:, 0]
         first = self.blocks[0]
         if not all(first.same_frame(block) for block in self.blocks):
-            return univariate.crps(self._components("crps"), y)
+            return univariate.crps(self.components("crps"), y)
         # In the rows' common frame all share their centres, which saves a table a row.
         shift = 0.0 if first.shift is None else first.shift[:, 0]
         bare = self._of([replace(block, shift=None, scale=None) for block in self.blocks])
-        return first.scales * univariate.crps(bare._components("crps"), (y - shift) / first.scales)
+        return first.scales * univariate.crps(bare.components("crps"), (y - shift) / first.scales)
 
     def hdr(self, level: float) -> list[Array]:
         """Highest-density region of probability ``level``, the smallest there is; one output.
 
         Row i gets its disjoint intervals in increasing order, an array of shape (k_i, 2).
         """
-        return levelsets.hdr(self._components("hdr"), level)
+        return levelsets.hdr(self.components("hdr"), level)
 
-    def _components(self, what: str) -> Components:
+    def components(self, what: str) -> Components:
+        """Weights, means and widths of one output's components, for ``what`` needs them."""
         checks.one_output(self.n_outputs, what)
         rows = 1 if all(block.fixed for block in self.blocks) else len(self)
         means, sds = [], []
@@ -217,7 +237,7 @@ class ConditionalMixture:
     def modes(self) -> list[Array]:
         """Local maxima of each density, highest first: m arrays, (k_i,) or (k_i, dy)."""
         if self.n_outputs == 1:
-            return levelsets.modes(self._components("modes"))
+            return levelsets.modes(self.components("modes"))
         return climb_to_modes(self.blocks)
 
     def hpd_level(self, Y: ArrayLike, n_draws: int = 1000, random_state: Any = None) -> Array:
@@ -228,15 +248,8 @@ class ConditionalMixture:
         """
         Y = checks.rows_of(Y, len(self), self.n_outputs)
         if self.n_outputs == 1:
-            return levelsets.hpd_level(self._components("hpd_level"), Y[:, 0])
-        rng, height = check_rng(random_state), self.log_pdf(Y)
-        out = np.empty(len(self))
-        for rows in row_blocks(len(self), n_draws * self._width):
-            own = self[rows]
-            draws = own.sample(n_draws, rng).reshape(-1, self.n_outputs)
-            density = own[np.repeat(np.arange(len(own)), n_draws)].log_pdf(draws)
-            out[rows] = (density.reshape(len(own), -1) >= height[rows, None]).mean(axis=1)
-        return out
+            return levelsets.hpd_level(self.components("hpd_level"), Y[:, 0])
+        return draws.hpd_level(self, Y, n_draws, self.width, random_state)
 
     def mean(self) -> Array:
         """``E[Y | x_i]``: (m,) for one output, else (m, dy)."""
@@ -269,23 +282,9 @@ class ConditionalMixture:
         return self._of([block.marginal(keep) for block in self.blocks])
 
     def sample(self, n: int = 1, random_state: Any = None) -> Array:
-        """``n`` independent draws from each density: (m, n) for one output, else (m, n, dy).
-
-        ``random_state`` is None, a seed, a ``numpy.random.Generator`` or a ``RandomState``.
-        """
-        rng, n = check_rng(random_state), check_count("n", n, low=0)
-        cumulative = np.cumsum(np.exp(self.log_weights), axis=1)
-        cumulative /= cumulative[:, -1:]
-        uniform = rng.random((len(self), n))
-        pairs = zip(cumulative, uniform, strict=True)
-        pick = [np.searchsorted(c, u, side="right") for c, u in pairs]
-        component = np.array(pick, dtype=np.intp).reshape(len(self), n)
-        out = rng.standard_normal((len(self), n, self.n_outputs))
-        for block in self.blocks:
-            at = np.nonzero((component >= 0) & (component < len(block.centers)))
-            out[at] = block.place(at[0], component[at], out[at])
-            component -= len(block.centers)
-        return self._drop_axis(out)
+        """``n`` independent draws from each density: (m, n) for one output, else (m, n, dy)."""
+        n = check_count("n", n, low=0)
+        return self._drop_axis(draws.draw(self.blocks, n, check_rng(random_state)))
 
     def _mean(self) -> Array:
         out = np.zeros((len(self), self.n_outputs))

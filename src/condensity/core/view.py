@@ -86,7 +86,6 @@ class View:
         centers = np.vstack([pulled, np.zeros(pulled.shape[1])])
         return Components(centers, np.append(np.full(len(pulled), sigma_y), 1.0))
 
-
     def left_out(self, W: Array, sigma_z: float, sigma_y: float) -> LeftOut:
         """The loss at samples left out as a function of W, its background as it is at ``W``."""
         X, basis, weight = self.sample.X, self.basis, self.sample.weight

@@ -28,7 +28,7 @@ from condensity._validation import (
 from condensity.core.averaged import Ensemble
 from condensity.core.density import Density
 from condensity.core.kernels import Array, Indices
-from condensity.core.mixture import ConditionalMixture
+from condensity.core.mapped import Distribution
 from condensity.core.plan import Plan, by_label, deal, pick
 from condensity.core.sample import Sample, Scaling, canonical
 from condensity.core.selection import BANDWIDTHS, PENALTIES, Candidates, Choice
@@ -80,7 +80,7 @@ class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
     _density: Density | Ensemble
     _y_axes: int
 
-    def predict_dist(self, X: Any) -> ConditionalMixture:
+    def predict_dist(self, X: Any) -> Distribution:
         """Conditional densities p(y|x), one for each row of ``X``.
 
         Parameters
@@ -89,7 +89,7 @@ class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
 
         Returns
         -------
-        ConditionalMixture
+        ConditionalMixture or, for outputs with bounds, MappedMixture
             Answers ``pdf``, ``cdf``, ``quantile``, ``mean``, ``sample`` and the like, exactly.
         """
         check_is_fitted(self)

@@ -18,11 +18,13 @@ from condensity._parameters import (
     check_verbose,
 )
 from condensity.core.averaged import Ensemble
+from condensity.core.bounds import Bounds
 from condensity.core.kernels import Array
 from condensity.core.resolution import Recorded
 from condensity.core.sample import Sample
 from condensity.core.scores import SCORES, Score
 from condensity.estimators.base import Prepared, reporter
+from condensity.estimators.bounds import take_off_bounds
 from condensity.estimators.location import check_location
 from condensity.estimators.published import PublishedLSCE
 from condensity.estimators.reducer import DensityReducer
@@ -75,6 +77,11 @@ class LSCE(DensityReducer):
     min_bandwidth : None, float or array-like (dy,), default=None
         No kernel is narrower than this, in the units of y.  None takes the resolution of y, so
         that the density does not lock on to rounded or repeated values.
+    bounds : None, (lower, upper) or one such pair for each output, default=None
+        What y lies strictly between; None or an infinity stands for no bound.  The density is then
+        that of ``log(y - lower)``, ``-log(upper - y)`` or ``log((y - lower) / (upper - y))``, seen
+        through the map: nothing beyond the bounds, skewed where y is.  ``min_bandwidth`` and the
+        scores in ``cv_results_`` are in the units of this coordinate.
     cv : int, splitter or iterable of splits, default=5
         Number of random folds, or whatever holds every sample out exactly once; for folds by group
         pass ``list(GroupKFold(5).split(X, y, groups))``.
@@ -104,6 +111,12 @@ class LSCE(DensityReducer):
         Its sigma_z and sigma_y, those that are best for the average; ``cv_results_`` has those
         that are best for its members.
     penalty_ : float
+    stretch_ : float
+        What all densities are stretched by, about their means, as samples new to the members ask
+        for.
+    cv_score_ : float
+        Cross-fitted score of the average before it is stretched, minus the loss in the units of y:
+        what to expect at new samples.  Not a number where nothing was held out.
     n_members_, n_centers_ : int
     n_iter_ : int
         Steps of the last search, from all samples, at least 1.
@@ -135,6 +148,7 @@ class LSCE(DensityReducer):
         bandwidth: float | tuple[float, float] | None = None,
         penalty: float | None = None,
         min_bandwidth: Any = None,
+        bounds: Any = None,
         cv: Any = 5,
         max_iter: int = 50,
         random_state: Any = None,
@@ -150,6 +164,7 @@ class LSCE(DensityReducer):
         self.bandwidth = bandwidth
         self.penalty = penalty
         self.min_bandwidth = min_bandwidth
+        self.bounds = bounds
         self.cv = cv
         self.max_iter = max_iter
         self.random_state = random_state
@@ -197,6 +212,7 @@ class LSCE(DensityReducer):
         rng = check_rng(self.random_state)
         chosen = search.open or self._is_auto() or len(locators) > 1
         folded = chosen or n_members > 1
+        y, bounds = take_off_bounds(self.bounds, y)
         prepared = self._prepare(X, y, sample_weight, rng, scored=folded, n_members=n_members)
         measure = prepared.measure
         if score.name == "crps" and measure.Y.shape[1] > 1:
@@ -219,7 +235,7 @@ class LSCE(DensityReducer):
             dimension=None if self._is_auto() else self._dimensions(most)[0],
         )
         result = run(task, rng, spread(self.n_jobs), report)
-        self._keep_result(X, prepared, score, result)
+        self._keep_result(X, prepared, bounds, score, result)
         return self
 
     def _search(self) -> Search:
@@ -248,15 +264,21 @@ class LSCE(DensityReducer):
     def _what_to_fix(self) -> str:
         return "bandwidth, penalty, n_components and location, with n_members=1"
 
-    def _keep_result(self, X: Any, prepared: Prepared, score: Score, result: Result) -> None:
+    def _keep_result(
+        self, X: Any, prepared: Prepared, bounds: Bounds | None, score: Score, result: Result
+    ) -> None:
         W = orient(prepared, result.W)
-        density = Ensemble(result.parts, prepared.y_scaling, prepared.x_scaling, W)
+        scalings = prepared.y_scaling, prepared.x_scaling
+        density = Ensemble(result.parts, *scalings, W, result.stretch, bounds)
         best = result.best
         self._keep(X, prepared, density, best.shipped)
         self.components_ = W
         self.n_components_ = self._n_features_out = len(W)
         self.subspace_agreement_ = result.agreement
         self.location_ = best.location
+        self.stretch_ = result.stretch
+        unit = np.diag(prepared.y_scaling.sd)
+        self.cv_score_ = -float(score.in_units(np.array(result.loss), unit))
         self.n_iter_ = max(1, result.n_steps)
         self.n_members_ = 1 if self.n_members == 1 else len(best.Ws) + 1
         self.cv_results_ = configuration_table(prepared, score, result)

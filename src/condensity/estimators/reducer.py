@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from condensity._parameters import check_count
 from condensity._validation import check_inputs, check_reduced
 from condensity.core.kernels import Array
-from condensity.core.mixture import ConditionalMixture
+from condensity.core.mapped import Distribution
 from condensity.estimators.base import ConditionalDensityEstimator
 
 
@@ -27,7 +27,7 @@ class DensityReducer(
         check_is_fitted(self)
         return self._density.reduce(check_inputs(self, X))
 
-    def predict_dist_reduced(self, Z: Any) -> ConditionalMixture:
+    def predict_dist_reduced(self, Z: Any) -> Distribution:
         """Conditional densities for reduced inputs ``Z`` (m, dz), as ``transform`` gives.
 
         They are those of the inputs that have this z and are average in all other directions.

@@ -1,9 +1,9 @@
 """Configurations: a location and a number of directions, learned by all members in turn.
 
-In two rounds the members learn their subspaces with the setting at hand, and the setting is chosen
-anew by their loss on samples that are new to them.  A subspace is one of least SCE (quasi-Newton
-from a few starts, of which the best after a few steps goes on), in the second round refined by the
-loss of the normalised density at samples left out.  More directions start from the fewer found
+Every member learns the subspace of least SCE with wide kernels (quasi-Newton from a few starts, of
+which the best after a few steps goes on).  A setting is chosen by the members' loss on samples that
+are new to them; with it every member refines its subspace by the loss of the normalised density at
+samples left out, and the setting is chosen once more.  More directions start from the fewer found
 before.
 """
 
@@ -82,30 +82,17 @@ def configure(
         for own, W in zip(starts, smaller.Ws, strict=True):
             own.append(_widen(W, dz, crossfit.active, rng))
     weight = crossfit.whole.weight
-    Ws = _learn_all(crossfit, starts, setting, search, spread)
+    items = [(view, own, setting) for view, own in zip(crossfit.views, starts, strict=True)]
+    Ws = [end.W for end in spread(partial(learn, search.max_steps), items)]
     chooser = Chooser(Members(crossfit, Ws), weight, search)
     setting = chooser.choose(setting, coarse=True, strides=(2,))
     if dz < crossfit.active.sum():
-        Ws = _learn_all(crossfit, [[W] for W in Ws], setting, search, spread, refined=True)
+        found = [(view, W, setting) for view, W in zip(crossfit.views, Ws, strict=True)]
+        Ws = [end.W for end in spread(partial(refine, search.max_steps), found)]
         chooser = Chooser(Members(crossfit, Ws), weight, search)
     s = chooser.choose(setting, coarse=False, strides=(1,))
     losses = crossfit.losses(Ws, s.sigma_z, s.sigma_y, (s.penalty,))[0]
     return Configuration(crossfit.location, dz, s, Ws, losses, crossfit)
-
-
-def _learn_all(
-    crossfit: Crossfit,
-    starts: Sequence[Sequence[Array]],
-    setting: Setting,
-    search: Search,
-    spread: Spread,
-    *,
-    refined: bool = False,
-) -> list[Array]:
-    """The subspaces of all members, each from its own ``starts``."""
-    items = [(view, own, setting) for view, own in zip(crossfit.views, starts, strict=True)]
-    work = partial(learn, search.max_steps, refined=refined)
-    return [end.W for end in spread(work, items)]
 
 
 def starting_points(
@@ -137,10 +124,8 @@ def _widen(W: Array, dz: int, active: Mask, rng: np.random.Generator) -> Array:
     return np.vstack([W, orthonormal(more - (more @ W.T) @ W)])
 
 
-def learn(
-    max_steps: int, item: tuple[View, Sequence[Array], Setting], *, refined: bool
-) -> Minimum:
-    """Race the starts, go on from the best, refine it if asked: the subspace of one member."""
+def learn(max_steps: int, item: tuple[View, Sequence[Array], Setting]) -> Minimum:
+    """Race the starts, then go on from the best: a subspace of least SCE."""
     view, starts, setting = item
     W, outputs = starts[0], Outputs.build(view, setting.sigma_y)
     n_fixed = min(len(view.location.directions), len(W))
@@ -149,12 +134,16 @@ def learn(
         race = [minimise(problem, W, max_steps=RACE_STEPS, n_fixed=n_fixed) for W in starts]
         W = min(race, key=lambda end: end.value).W
     problem = outputs.problem(W, setting.sigma_z, setting.penalty)
-    end = minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed)
-    if not refined:
-        return end
+    return minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed)
+
+
+def refine(max_steps: int, item: tuple[View, Array, Setting]) -> Minimum:
+    """Go on from W to the subspace in which samples left out are described best."""
+    view, W, setting = item
+    n_fixed = min(len(view.location.directions), len(W))
     sigma_z, sigma_y = REFINING * setting.sigma_z, max(setting.sigma_y, FIRST.sigma_y)
-    left_out = view.left_out(end.W, sigma_z, sigma_y)
-    return minimise(left_out, end.W, max_steps=max_steps, n_fixed=n_fixed)
+    problem = view.left_out(W, sigma_z, sigma_y)
+    return minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed)
 
 
 def explore(

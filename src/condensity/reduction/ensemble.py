@@ -3,8 +3,8 @@
 For every location: cross-fit configurations of more and more directions.  Stack them all by their
 loss at samples new to them.  For those that count, choose the setting once more by the loss of
 averages; learn one more subspace from all samples, from what the members agree on; fit all
-coefficients to all samples; average.  A single model is the one learned from all samples, for the
-best configuration.
+coefficients to all samples; average; stretch the densities about their means as new samples ask
+for.  A single model is the one learned from all samples, for the best configuration.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ from condensity.reduction.configurations import (
     containing,
     explore,
     learn,
+    refine,
     simplest_of_the_best,
     starting_points,
 )
-from condensity.reduction.crossfit import Crossfit
+from condensity.reduction.crossfit import Crossfit, Judged
 from condensity.reduction.polish import Averages, polish
 from condensity.reduction.settings import Search, first_setting
+from condensity.reduction.spread import best_stretch
 from condensity.reduction.stacking import stack
 
 
@@ -65,6 +67,8 @@ class Result:
     W: Array  # (dz, dx) of the best configuration, learned from all samples
     agreement: Array  # (dx,) of its members
     n_steps: int  # of the search for W
+    stretch: float  # what all densities are stretched by, about their means
+    loss: float  # of what is shipped, before it is stretched, at new samples; NaN if unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +101,10 @@ def run(
     best = simplest_of_the_best(configurations)
     if task.n_members == 1:
         weights = np.array([float(c is best) for c in configurations])
+        stretch = _stretch(task, views, [best], [best.judge()], np.ones(1)) if task.deals else 1.0
+        loss = best.loss
     else:
-        configurations, weights = _stack(task, views, configurations)
+        configurations, weights, loss, stretch = _stack(task, views, configurations)
         best = simplest_of_the_best([c for c, w in zip(configurations, weights, strict=True) if w])
     learned = {
         id(c): _subspaces(task, c, views[c.location], rng)
@@ -115,25 +121,45 @@ def run(
     if views[best.location].location.anywhere:
         W = complete(W, task.active)
     n_steps = learned[id(best)].last.n_steps
-    return Result(configurations, weights, best, parts, W, agreement, n_steps)
+    return Result(configurations, weights, best, parts, W, agreement, n_steps, stretch, loss)
 
 
 def _stack(
     task: Task, views: dict[str, View], configurations: Sequence[Configuration]
-) -> tuple[list[Configuration], Array]:
-    """Weigh the configurations by their members, polish those that count, weigh them again."""
-    weights = stack(configurations, [c.judge() for c in configurations])
-    if len(task.deals) < 2:
-        return list(configurations), weights  # no sample is new to two members
-    polished, judged, kept = list(configurations), [], np.flatnonzero(weights).tolist()
-    for i in kept:
-        c = configurations[i]
-        assert c.crossfit is not None
-        averages = Averages.of(c.crossfit, c.Ws, len(c.Ws) + 1)
-        polished[i] = polish(c, averages, _search(task, views[c.location]))
-        judged.append(averages.judge(polished[i].shipped))
-    weights[kept] = stack([polished[i] for i in kept], judged)
-    return polished, weights
+) -> tuple[list[Configuration], Array, float, float]:
+    """Weigh the configurations by their members, polish those that count, weigh them again.
+
+    Returns them all, their weights, the loss of the weighted average, and what it is to be
+    stretched by.
+    """
+    found, judged = list(configurations), [c.judge() for c in configurations]
+    weights, loss = stack(found, judged)
+    kept = np.flatnonzero(weights).tolist()
+    if len(task.deals) > 1:  # there are samples that are new to two members
+        for i in kept:
+            c = found[i]
+            assert c.crossfit is not None
+            averages = Averages.of(c.crossfit, c.Ws, len(c.Ws) + 1)
+            found[i] = polish(c, averages, _search(task, views[c.location]))
+            judged[i] = averages.judge(found[i].shipped)
+        weights[kept], loss = stack([found[i] for i in kept], [judged[i] for i in kept])
+    kept = np.flatnonzero(weights).tolist()
+    counted, looks = [found[i] for i in kept], [judged[i] for i in kept]
+    return found, weights, loss, _stretch(task, views, counted, looks, weights[kept])
+
+
+def _stretch(
+    task: Task,
+    views: dict[str, View],
+    configurations: Sequence[Configuration],
+    judged: Sequence[Sequence[Judged]],
+    weights: Array,
+) -> float:
+    """What densities are to be stretched by: no kernel gets narrower than its floor."""
+    least = max(
+        _search(task, views[c.location]).least_sigma_y / c.shipped.sigma_y for c in configurations
+    )
+    return best_stretch(configurations, judged, weights, least)
 
 
 def _no_room(task: Task, views: dict[str, View]) -> str:
@@ -190,10 +216,10 @@ def _subspaces(task: Task, c: Configuration, view: View, rng: np.random.Generato
     starts = starting_points(view, task.active, dz, search.n_starts, rng)
     if dz >= task.active.sum():  # there is but one subspace
         return Learned(found, starts, Minimum(starts[0], np.nan, 0))
-    if found:
-        agreed = containing(lead, consensus(found)[0])
-        starts = [agreed, *(starts if alone else [])]
+    W = containing(lead, consensus(found)[0]) if found else starts[0]
     # With the setting that is best for members: that of the average is too narrow for one.
-    last = learn(search.max_steps, (view, starts, c.setting), refined=True)
+    if alone:
+        W = learn(search.max_steps, (view, [W, *starts], c.setting)).W
+    last = refine(search.max_steps, (view, W, c.setting))
     others = [] if alone else [containing(lead, W) for W in found]
     return Learned(found, [*others, last.W], last)

@@ -24,8 +24,10 @@ from condensity.reduction.crossfit import Crossfit, Judged
 NEGLIGIBLE = 0.02
 
 
-def stack(configurations: Sequence[Configuration], judged: Sequence[Sequence[Judged]]) -> Array:
-    """Weights of the configurations, (C,), non-negative, their sum one.
+def stack(
+    configurations: Sequence[Configuration], judged: Sequence[Sequence[Judged]]
+) -> tuple[Array, float]:
+    """Weights of the configurations, (C,), non-negative, their sum one, and the average's loss.
 
     ``judged`` tells for each how the samples look that every member has not seen.
     """
@@ -33,16 +35,25 @@ def stack(configurations: Sequence[Configuration], judged: Sequence[Sequence[Jud
     weights = np.zeros(len(configurations))
     for name in dict.fromkeys(names):  # first by themselves: products between locations are dear
         own = [i for i, other in enumerate(names) if other == name]
-        weights[own] = _best_weights([configurations[i] for i in own], [judged[i] for i in own])
+        loss = _loss([configurations[i] for i in own], [judged[i] for i in own])
+        weights[own] = minimise_on_simplex(loss, len(own))
     kept = [i for i, weight in enumerate(weights) if weight > NEGLIGIBLE]
     weights[:] = 0.0
-    weights[kept] = _best_weights([configurations[i] for i in kept], [judged[i] for i in kept])
-    weights[weights < NEGLIGIBLE] = 0.0
-    return np.asarray(weights / weights.sum())
+    loss = _loss([configurations[i] for i in kept], [judged[i] for i in kept])
+    found = minimise_on_simplex(loss, len(kept))
+    found[found < NEGLIGIBLE] = 0.0
+    weights[kept] = found / found.sum()
+    return weights, loss(weights[kept])[0]
 
 
-def minimise_on_simplex(loss: Callable[[Array], tuple[float, Array]], size: int) -> Array:
+#: A function of the weights with its gradient.
+Loss = Callable[[Array], tuple[float, Array]]
+
+
+def minimise_on_simplex(loss: Loss, size: int) -> Array:
     """Minimise a convex ``loss``, given with its gradient, over weights that sum to one."""
+    if size == 1:
+        return np.ones(1)
     start = np.full(size, 1.0 / size)
     unit = max(abs(loss(start)[0]), 1e-300)
     found = minimize(
@@ -58,24 +69,20 @@ def minimise_on_simplex(loss: Callable[[Array], tuple[float, Array]], size: int)
     return np.asarray(weights / weights.sum())
 
 
-def _best_weights(
-    configurations: Sequence[Configuration], judged: Sequence[Sequence[Judged]]
-) -> Array:
-    if len(configurations) == 1:
-        return np.ones(1)
+def _loss(configurations: Sequence[Configuration], judged: Sequence[Sequence[Judged]]) -> Loss:
+    """The loss of a weighted average at samples new to its members."""
     crossfit = _crossfit(configurations[0])
     weight, sign = crossfit.whole.weight, crossfit.score.sign
+    matches = [crossfit.by_sample([j.match for j in own])[0] for own in judged]
     if sign == 0:
-        density = np.column_stack([crossfit.by_sample([j.match for j in own])[0] for own in judged])
-        return minimise_on_simplex(lambda w: _log_loss(w, density, weight), len(judged))
+        density = np.column_stack(matches)
+        return lambda w: _log_loss(w, density, weight)
     M = np.empty((len(judged), len(judged)))
     for i, a in enumerate(configurations):
         for j, b in enumerate(configurations[: i + 1]):
             M[i, j] = M[j, i] = weight @ _products(a, judged[i], b, judged[j])
-    gain = np.array([weight @ crossfit.by_sample([j.match for j in own])[0] for own in judged])
-    return minimise_on_simplex(
-        lambda w: (sign * (0.5 * w @ M @ w - w @ gain), sign * (M @ w - gain)), len(judged)
-    )
+    gain = np.array([weight @ match for match in matches])
+    return lambda w: (sign * float(0.5 * w @ M @ w - w @ gain), sign * (M @ w - gain))
 
 
 def _log_loss(w: Array, density: Array, weight: Array) -> tuple[float, Array]:
@@ -98,13 +105,13 @@ def _products(
         return np.asarray(crossfit.products(ours, theirs)[0])
     found = []
     for member in range(len(ours)):  # both locations deal the samples alike
-        left, right = _blocks(a, member, ours[member]), _blocks(b, member, theirs[member])
+        left, right = densities(a, member, ours[member]), densities(b, member, theirs[member])
         products = [_product(crossfit.score, x, y) for x in left for y in right]
         found.append(np.sum(products, axis=0)[None])
     return np.asarray(crossfit.by_sample(found)[0])
 
 
-def _blocks(c: Configuration, member: int, judged: Judged) -> list[Block]:
+def densities(c: Configuration, member: int, judged: Judged) -> list[Block]:
     """The densities of held-out samples in the frame of their location: kernels, background."""
     view = _crossfit(c).views[member]
     shift = view.location.at(view.held_out.X)
