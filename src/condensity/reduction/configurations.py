@@ -24,9 +24,6 @@ from condensity.reduction.settings import FIRST, Chooser, Members, Search, first
 
 #: Steps of every start before all but the best are given up.
 RACE_STEPS = 5
-#: A subspace is refined with kernels this much wider in z, and no narrower in y than at first:
-#: what is best for the density of y is too narrow for finding out what y depends on.
-REFINING = float(np.sqrt(2.0))
 #: Dimensions tried beyond the best so far before the search for more is given up, and by how
 #: much of its loss a dimension must beat the best to be it.
 PATIENCE, WORTH = 2, 0.01
@@ -137,12 +134,16 @@ def learn(max_steps: int, item: tuple[View, Sequence[Array], Setting]) -> Minimu
     return minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed)
 
 
-def refine(max_steps: int, item: tuple[View, Array, Setting]) -> Minimum:
-    """Go on from W to the subspace in which samples left out are described best."""
+def refine(max_steps: int, item: tuple[View, Array, Setting], *, widening: float = 1.0) -> Minimum:
+    """Go on from W to the subspace in which samples left out are described best.
+
+    Kernels are ``widening`` times as wide in z as the setting's, and no narrower in y than at
+    first: what shows the density of y best is too narrow for finding out what y depends on.
+    """
     view, W, setting = item
     n_fixed = min(len(view.location.directions), len(W))
-    sigma_z, sigma_y = REFINING * setting.sigma_z, max(setting.sigma_y, FIRST.sigma_y)
-    problem = view.left_out(W, sigma_z, sigma_y)
+    sigma_y = max(setting.sigma_y, FIRST.sigma_y)
+    problem = view.left_out(W, widening * setting.sigma_z, sigma_y)
     return minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed)
 
 

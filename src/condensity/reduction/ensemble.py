@@ -38,6 +38,10 @@ from condensity.reduction.settings import Search, first_setting
 from condensity.reduction.spread import best_stretch
 from condensity.reduction.stacking import stack
 
+#: The subspace that is shown is refined with kernels this much wider in z than the members': it is
+#: nearer to the true one, while members are to describe y.
+WIDENING = float(np.sqrt(2.0))
+
 
 @dataclass(frozen=True, eq=False)
 class Task:
@@ -220,6 +224,6 @@ def _subspaces(task: Task, c: Configuration, view: View, rng: np.random.Generato
     # With the setting that is best for members: that of the average is too narrow for one.
     if alone:
         W = learn(search.max_steps, (view, [W, *starts], c.setting)).W
-    last = refine(search.max_steps, (view, W, c.setting))
+    last = refine(search.max_steps, (view, W, c.setting), widening=WIDENING)
     others = [] if alone else [containing(lead, W) for W in found]
     return Learned(found, [*others, last.W], last)
