@@ -1,0 +1,52 @@
+"""Mixtures that are tilted by an exponential, or stretched about their means."""
+
+import numpy as np
+import pytest
+
+from mixtures import random_mixture
+
+FRAMES = [((False, False),), ((True, False), (False, False)), ((True, True), (False, True))]
+
+
+@pytest.mark.parametrize("frames", FRAMES)
+@pytest.mark.parametrize("dy", [1, 2])
+def test_a_tilted_density_is_the_density_times_an_exponential(dy, frames):
+    mixture = random_mixture(0, dy=dy, frames=frames)
+    power = np.array([0.7, -0.4])[:dy]
+    log_mass, tilted = mixture.tilt(power)
+    Y = np.random.default_rng(1).standard_normal((len(mixture), dy))
+    expected = mixture.log_pdf(Y) + Y @ power - log_mass
+    np.testing.assert_allclose(tilted.log_pdf(Y), expected, rtol=1e-10, atol=1e-12)
+
+
+def test_the_mass_of_a_tilt_is_the_mean_of_the_exponential():
+    mixture, power = random_mixture(2), np.array([0.3])
+    draws = mixture.sample(200_000, random_state=0)
+    estimate = np.exp(0.3 * draws).mean(axis=1)
+    np.testing.assert_allclose(np.exp(mixture.tilt(power)[0]), estimate, rtol=0.02)
+
+
+def test_a_tilt_keeps_frames_that_rows_share():
+    mixture = random_mixture(3, frames=((False, False),))
+    assert mixture.tilt(np.array([1.0]))[1].blocks[0].fixed
+
+
+@pytest.mark.parametrize("frames", FRAMES)
+@pytest.mark.parametrize("dy", [1, 2])
+def test_stretching_keeps_the_mean_and_multiplies_what_is_off_it(dy, frames):
+    mixture = random_mixture(4, dy=dy, frames=frames)
+    wide = mixture.stretch(1.5)
+    np.testing.assert_allclose(wide.mean(), mixture.mean(), atol=1e-12)
+    np.testing.assert_allclose(wide.cov(), 1.5**2 * mixture.cov(), rtol=1e-10, atol=1e-12)
+    Y = np.random.default_rng(1).standard_normal((len(mixture), dy))
+    mean = mixture.mean().reshape(len(mixture), dy)
+    inner = mixture.log_pdf(mean + (Y - mean) / 1.5) - dy * np.log(1.5)
+    np.testing.assert_allclose(wide.log_pdf(Y), inner, rtol=1e-10)
+
+
+def test_densities_may_be_blended_by_the_row():
+    a, b = random_mixture(5), random_mixture(6)
+    share = np.array([0.1, 0.5, 0.9])
+    y = np.array([0.3, -1.0, 2.0])
+    mixed = type(a).blend([a, b], [np.log(share), np.log(1 - share)])
+    np.testing.assert_allclose(mixed.pdf(y), share * a.pdf(y) + (1 - share) * b.pdf(y))
