@@ -48,7 +48,7 @@ def test_the_stretch_makes_new_samples_look_uniform():
 def test_kernels_are_not_stretched_below_their_floor():
     c = configuration()
     whole = c.crossfit.whole
-    calmer = replace(c.crossfit, whole=Sample(whole.X, 0.75 * whole.Y, whole.weight))
+    calmer = replace(c.crossfit, whole=Sample(whole.X, 0.6 * whole.Y, whole.weight))
     c = replace(c, crossfit=calmer)  # new samples spread less than the densities say
     free = best_stretch([c], [c.judge()], np.ones(1), least=0.0)
     assert free < 0.9
