@@ -1,0 +1,157 @@
+"""The default LSCE with each ingredient removed alone, on benchmark tables of the paper.
+
+    python benchmarks/ablation.py run RECORDS [--splits 10] [--without ...] [--tables ...]
+    python benchmarks/ablation.py show RECORDS
+
+One record a line for each (table, split, ingredient), appended to RECORDS; what is there is not
+run again.  ``show`` prints the mean difference of Error_CDE to the default (positive: the
+ingredient pays), with its standard error over the same splits, in per cent of the default's.
+"""
+
+import argparse
+import json
+import time
+import warnings
+from contextlib import ExitStack
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+from joblib import Parallel, delayed
+from tables import TABLES, split
+from uci import mean_and_error, read
+
+from condensity import LSCE
+from condensity.core.scores import Components
+from condensity.manifold.chart import Minimum
+from condensity.metrics import pit, squared_loss
+from condensity.reduction.crossfit import Setting
+
+SMALL = ["Servo", "Auto MPG", "Yacht", "Housing", "Stock", "Concrete"]
+
+
+def same(max_steps, item, **options):
+    """In place of refining: the subspace as it is."""
+    return Minimum(item[1], np.nan, 0)
+
+
+def plain_centers(self, sigma_y):
+    """In place of centres pulled in: where the samples are."""
+    V = self.sample.Y[self.basis]
+    return Components(np.vstack([V, 0 * V[:1]]), np.append(np.full(len(V), sigma_y), 1.0))
+
+
+def winner_takes_all(configurations, judged):
+    """In place of stacking: the best alone."""
+    best = int(np.argmin([c.loss for c in configurations]))
+    weights = np.eye(len(configurations))[best]
+    return weights, configurations[best].loss
+
+
+def tied(self, near, *, coarse, strides):
+    """In place of two bandwidths: sigma_z in units of sqrt(dz) is what sigma_y is."""
+    root = self.judge.n_components**0.5
+    pairs = [(i, int(np.argmin(np.abs(np.log(self.y / (z / root)))))) for i, z in enumerate(self.z)]
+    best = min(pairs, key=lambda pair: self.at(pair).min())
+    penalty = self.search.penalties[int(np.argmin(self.at(best)))]
+    return Setting(float(self.z[best[0]]), float(self.y[best[1]]), penalty)
+
+
+REDUCTION = "condensity.reduction"
+#: What is removed: parameters of LSCE, and what is put in place of parts of it.
+WITHOUT = {
+    "nothing": ({}, {}),
+    "averaging": ({"n_members": 1}, {}),
+    "a second deal": ({"n_members": 5}, {}),
+    "stacking": ({}, {f"{REDUCTION}.ensemble.stack": winner_takes_all}),
+    "polishing": ({}, {f"{REDUCTION}.ensemble.polish": lambda c, averages, search: c}),
+    "refining": (
+        {},
+        {f"{REDUCTION}.configurations.refine": same, f"{REDUCTION}.ensemble.refine": same},
+    ),
+    "stretching": ({}, {f"{REDUCTION}.ensemble.best_stretch": lambda *a: 1.0}),
+    "linear location": ({"location": "none"}, {}),
+    "separate bandwidths": ({}, {f"{REDUCTION}.settings.Chooser.choose": tied}),
+    "pulled centres": ({}, {"condensity.core.view.View.components": plain_centers}),
+    "background": ({}, {"condensity.core.view.BACKGROUND": 1e-6}),
+    "more starts": ({"n_starts": 1}, {}),
+    "reduction": ({"n_components": None}, {}),
+}
+
+
+def run(table, seed, without):
+    """Fit to one split: the record."""
+    X, Y, X_test, Y_test, unit = split(table, seed)
+    warnings.simplefilter("ignore")
+    parameters, parts = WITHOUT[without]
+    parameters = {k: X.shape[1] if v is None else v for k, v in parameters.items()}
+    begun = time.perf_counter()
+    with ExitStack() as stack:
+        for name, part in parts.items():
+            stack.enter_context(patch(name, part))
+        dist = LSCE(random_state=seed, **parameters).fit(X, Y).predict_dist(X_test)
+    u = pit(dist, Y_test)
+    return {
+        "table": table,
+        "seed": seed,
+        "without": without,
+        "loss": unit * squared_loss(dist, Y_test),
+        "coverage": float(np.mean((u > 0.05) & (u < 0.95))),
+        "seconds": time.perf_counter() - begun,
+    }
+
+
+def run_all(options):
+    done = {(r["table"], r["seed"], r["without"]) for r in read(options.records)}
+    cells = [
+        (table, seed, without)
+        for without in options.without
+        for table in options.tables
+        for seed in range(options.splits)
+        if (table, seed, without) not in done
+    ]
+    work = Parallel(n_jobs=options.jobs, return_as="generator_unordered")
+    for record in work(delayed(run)(*cell) for cell in cells):
+        with Path(options.records).open("a") as stream:
+            stream.write(json.dumps(record) + "\n")
+
+
+def show(options):
+    records = {(r["table"], r["seed"], r["without"]): r for r in read(options.records)}
+    tables = [t for t in options.tables if any(key[0] == t for key in records)]
+    print("| without |", " | ".join(tables), "| 90 % intervals cover |")
+    print("|---" * (len(tables) + 2) + "|")
+    for without in WITHOUT:
+        cells, covered = [], []
+        for table in tables:
+            seeds = [s for t, s, w in records if (t, w) == (table, without)]
+            own, default = (
+                np.array([records[table, s, w]["loss"] for s in seeds if (table, s, w) in records])
+                for w in (without, "nothing")
+            )
+            covered += [records[table, s, without]["coverage"] for s in seeds]
+            if not len(own) or len(own) != len(default):
+                cells.append("")
+            elif without == "nothing":
+                cells.append(mean_and_error(own))
+            else:
+                percent = 100 * (own - default) / abs(default.mean())
+                cells.append(f"{mean_and_error(percent)} %")
+        cover = f"{np.mean(covered):.3f}" if covered else ""
+        print("|", without, "|", " | ".join(cells), "|", cover, "|")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["run", "show"])
+    parser.add_argument("records")
+    parser.add_argument("--splits", type=int, default=10)
+    parser.add_argument("--without", nargs="+", choices=WITHOUT, default=list(WITHOUT))
+    parser.add_argument("--tables", nargs="+", choices=TABLES, default=SMALL)
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    run_all(options) if options.what == "run" else show(options)
+
+
+if __name__ == "__main__":
+    main()
