@@ -97,7 +97,7 @@ def subspace_error(A: Any, B: Any) -> float:
 def _mixture(dist: Any) -> Distribution:
     if not isinstance(dist, Distribution):
         raise TypeError(
-            f"dist must be a ConditionalMixture, got {type(dist).__name__}: "
+            f"dist must be what predict_dist returns, got {type(dist).__name__}: "
             "pass model.predict_dist(X)"
         )
     return dist

@@ -34,13 +34,14 @@ def test_a_tilt_keeps_frames_that_rows_share():
 @pytest.mark.parametrize("frames", FRAMES)
 @pytest.mark.parametrize("dy", [1, 2])
 def test_stretching_keeps_the_mean_and_multiplies_what_is_off_it(dy, frames):
-    mixture = random_mixture(4, dy=dy, frames=frames)
-    wide = mixture.stretch(1.5)
+    mixture, factors = random_mixture(4, dy=dy, frames=frames), np.array([1.5, 0.7])[:dy]
+    wide = mixture.stretch(factors)
     np.testing.assert_allclose(wide.mean(), mixture.mean(), atol=1e-12)
-    np.testing.assert_allclose(wide.cov(), 1.5**2 * mixture.cov(), rtol=1e-10, atol=1e-12)
+    expected = np.outer(factors, factors) * mixture.cov()
+    np.testing.assert_allclose(wide.cov(), expected, rtol=1e-10, atol=1e-12)
     Y = np.random.default_rng(1).standard_normal((len(mixture), dy))
     mean = mixture.mean().reshape(len(mixture), dy)
-    inner = mixture.log_pdf(mean + (Y - mean) / 1.5) - dy * np.log(1.5)
+    inner = mixture.log_pdf(mean + (Y - mean) / factors) - np.log(factors).sum()
     np.testing.assert_allclose(wide.log_pdf(Y), inner, rtol=1e-10)
 
 

@@ -53,13 +53,15 @@ def test_value_and_gradient_are_those_of_the_loop(dz, dy, grouped):
     view, W = a_view(dy, labels), random_subspace(dz, dz, 4)
     problem = view.left_out(W, SIGMA_Z, SIGMA_Y)
     point = problem.at(W)
-    exact = loop_loss(W, view, problem.background, labels)
+    exact = loop_loss(W, view, np.exp(problem.log_background), labels)
     assert point.value == pytest.approx(exact, rel=1e-12)
     gradient = np.zeros_like(W)
     for i, j in np.ndindex(*W.shape):
         step = np.zeros(W.shape, dtype=complex)
         step[i, j] = 1e-30j
-        gradient[i, j] = loop_loss(W + step, view, problem.background, labels).imag / 1e-30
+        gradient[i, j] = (
+            loop_loss(W + step, view, np.exp(problem.log_background), labels).imag / 1e-30
+        )
     assert np.abs(point.gradient() - gradient).max() <= 1e-12 * np.abs(gradient).max()
 
 
@@ -71,7 +73,7 @@ def test_the_background_has_its_share_of_the_mean_mass_of_the_others_kernels():
     weight = view.sample.weight
     mean_mass = weight @ phi @ weight[view.basis]
     problem = view.left_out(W, SIGMA_Z, SIGMA_Y)
-    assert problem.background == pytest.approx(view_module.BACKGROUND * mean_mass)
+    assert np.exp(problem.log_background) == pytest.approx(view_module.BACKGROUND * mean_mass)
 
 
 def test_rotation_within_the_subspace_changes_nothing():
@@ -99,3 +101,17 @@ def test_in_the_true_subspace_samples_left_out_are_described_best():
     problem = view.left_out(true, 0.3, 0.4)
     at_truth = problem.at(true).value
     assert all(at_truth < problem.at(random_subspace(k, 1, 5)).value - 0.02 for k in range(5))
+
+
+def test_kernels_too_narrow_for_any_neighbour_leave_the_background():
+    view, W = a_view(1), random_subspace(0, 2, 4)
+    point = view.left_out(W, 1e-6, SIGMA_Y).at(W)
+    np.testing.assert_allclose(point.q[:, -1], 1)
+    np.testing.assert_allclose(point.gradient(), 0, atol=1e-12)
+
+
+def test_a_thinned_view_keeps_centres_from_first_to_last():
+    view = a_view(1)
+    thin = view.thinned(3)
+    assert thin.basis.tolist() == [view.basis[0], view.basis[2], view.basis[-1]]
+    assert view.thinned(6) is view

@@ -193,3 +193,66 @@ def test_metrics_take_mapped_densities():
     dist, Y = mapped("positive"), np.array([0.5, 1.5])
     assert squared_loss(dist, Y) == pytest.approx(np.mean(0.5 * dist.squared_norm() - dist.pdf(Y)))
     np.testing.assert_array_equal(pit(dist, Y), dist.cdf(Y))
+
+
+@pytest.mark.parametrize("sd", [0.01, 2.0, 4.0, 6.0])
+def test_moments_of_log_normals_of_any_width(sd):
+    rows = Block(np.zeros((1, 1)), np.zeros((1, 1)), np.full((1, 1), sd))
+    mean, var = np.exp(sd**2 / 2), np.expm1(sd**2) * np.exp(sd**2)
+    above = MappedMixture(ConditionalMixture([rows]), Bounds(np.zeros(1), np.full(1, INF)))
+    below = MappedMixture(ConditionalMixture([rows]), Bounds(np.full(1, -INF), np.zeros(1)))
+    for dist, sign in ((above, 1), (below, -1)):
+        assert dist.mean()[0] == pytest.approx(sign * mean, rel=1e-10)
+        assert dist.var()[0] == pytest.approx(var, rel=1e-9)
+
+
+@pytest.mark.parametrize("sd", [0.05, 2.0, 5.0])
+def test_moments_between_two_bounds_of_any_width(sd):
+    rows = Block(np.zeros((1, 1)), np.full((1, 1), 0.3), np.full((1, 1), sd))
+    dist = MappedMixture(ConditionalMixture([rows]), Bounds(np.zeros(1), np.ones(1)))
+    e = np.linspace(-12, 12, 200_001)
+    density = stats.norm.pdf(e) * (e[1] - e[0])
+    y = 1 / (1 + np.exp(-(0.3 + sd * e)))
+    assert dist.mean()[0] == pytest.approx(density @ y, abs=1e-9)
+    assert dist.var()[0] == pytest.approx(density @ (y - density @ y) ** 2, abs=1e-9)
+
+
+def test_covariances_of_two_outputs_are_exact():
+    """Cov of exp(u1), -exp(-u2) and u3 for one Gaussian, from its moment generating function."""
+    S = np.array([[0.5, 0.2, -0.1], [0.2, 0.4, 0.1], [-0.1, 0.1, 0.3]])
+    one = Block(np.zeros((1, 1)), np.zeros((1, 3)), np.linalg.cholesky(S))
+    bounds = Bounds(np.array([0.0, -INF, -INF]), np.array([INF, 0.0, INF]))
+    cov = MappedMixture(ConditionalMixture([one]), bounds).cov()[0]
+    root = np.exp((S[0, 0] + S[1, 1]) / 2)
+    assert cov[0, 1] == pytest.approx(-root * np.expm1(-S[0, 1]))
+    assert cov[0, 2] == pytest.approx(S[0, 2] * np.exp(S[0, 0] / 2))
+    assert cov[1, 2] == pytest.approx(S[1, 2] * np.exp(S[1, 1] / 2))
+    assert cov[2, 2] == pytest.approx(S[2, 2])
+
+
+def test_covariance_with_an_output_between_two_bounds():
+    S = np.array([[0.5, 0.3], [0.3, 0.4]])
+    one = Block(np.zeros((1, 1)), np.zeros((1, 2)), np.linalg.cholesky(S))
+    bounds = Bounds(np.array([0.0, -INF]), np.array([1.0, INF]))
+    cov = MappedMixture(ConditionalMixture([one]), bounds).cov()[0]
+    # Stein: Cov[f(u1), u2] = S12 E f'(u1)
+    e = np.linspace(-12, 12, 100_001)
+    f = 1 / (1 + np.exp(-(S[0, 0] ** 0.5) * e))
+    slope = np.sum(stats.norm.pdf(e) * f * (1 - f)) * (e[1] - e[0])
+    assert cov[0, 1] == pytest.approx(S[0, 1] * slope, abs=1e-9)
+
+
+def test_no_rows_give_empty_answers():
+    for case in CASES:
+        none = mapped(case)[:0]
+        assert none.mean().shape == none.var().shape == none.squared_norm().shape == (0,)
+        assert none.sample(3).shape == (0, 3)
+        assert none.cov().shape == (0, 1, 1)
+
+
+def test_draws_and_quantiles_do_not_round_on_to_a_bound():
+    wide = Block(np.zeros((1, 1)), np.full((1, 1), 60.0), np.eye(1))
+    dist = MappedMixture(ConditionalMixture([wide]), Bounds(np.zeros(1), np.ones(1)))
+    draws = dist.sample(100, random_state=0)
+    assert (draws < 1).all()
+    np.testing.assert_array_equal(dist.quantile([0.0, 1.0]), [[0.0, 1.0]])

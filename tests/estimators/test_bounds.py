@@ -1,5 +1,8 @@
+import pickle
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from condensity import LSCE
 from condensity.core.mapped import MappedMixture
@@ -58,6 +61,37 @@ def test_two_outputs_have_bounds_of_their_own():
 def test_without_bounds_targets_go_on_as_they_came():
     y = [1.0, 2.0]
     assert take_off_bounds(None, y) == (y, None)
+
+
+@pytest.mark.parametrize("value", [(None, None), [(None, None)], (-np.inf, None)])
+def test_no_bound_is_no_map(value):
+    U, bounds = take_off_bounds(value, np.array([-1.0, 2.0]))
+    np.testing.assert_array_equal(U, [-1.0, 2.0])
+    assert bounds.exponential(0) == 0
+
+
+def test_samples_of_no_weight_may_lie_at_a_bound():
+    U, _ = take_off_bounds((0, None), np.array([0.0, 1.0]), [0.0, 1.0])
+    assert np.isfinite(U).all()
+
+
+def test_a_missing_target_is_left_to_the_gate():
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        LSCE(bounds=(0, None)).fit(np.ones((5, 2)), None)
+
+
+def test_an_atom_is_named_in_the_units_of_y():
+    X, y = skewed(60)
+    y[:20] = 0.25
+    with pytest.warns(UserWarning, match=r"y equals 0.25 in 33% .* coordinate without bounds"):
+        LSCE(1, bounds=(0, None), n_members=1, **FAST).fit(X, y)
+
+
+def test_a_model_with_bounds_survives_cloning_and_pickling(positive):
+    X, _ = skewed(5, seed=1)
+    again = pickle.loads(pickle.dumps(positive))
+    np.testing.assert_array_equal(again.predict(X), positive.predict(X))
+    assert clone(positive).bounds == (0, None)
 
 
 @pytest.mark.parametrize("value", [(0,), 3.0, "ab", (0, 1, 2), [(0, 1), (0, 1)], (0, "x")])

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -48,6 +49,43 @@ def test_the_cross_fitted_score_tells_what_happens_on_new_samples(fitted):
     told = max(model.cv_results_["mean_test_score"])
     # It is that of single members, on four fifths of the samples: the average does better.
     assert 0.7 < told / model.score(X_test[:, :4], y_test) < 1.1
+
+
+def test_the_score_of_averages_is_nearer_to_it(fitted):
+    model, _, _ = fitted
+    X_test, y_test = toy_b().sample(1000, random_state=1)
+    assert 0.8 < model.cv_score_ / model.score(X_test[:, :4], y_test) < 1.2
+    assert model.cv_score_ >= max(model.cv_results_["mean_test_score"])
+
+
+def test_densities_are_stretched_until_they_are_calibrated(fitted):
+    model, _, _ = fitted
+    X_test, y_test = toy_b().sample(1000, random_state=1)
+    assert model.stretch_.shape == (1,)
+    assert model.stretch_ != 1
+    dist = model.predict_dist(X_test[:, :4])
+    bare = replace(model._density, stretch=None).at(X_test[:, :4])
+    widths = [np.ptp(d.quantile([0.25, 0.75]), axis=1) for d in (dist, bare)]
+    # But for the background, which stays as it is.
+    assert np.median(widths[0] / widths[1]) == pytest.approx(model.stretch_[0], abs=0.01)
+    miss = [abs(np.mean((pit(d, y_test) - 0.5) ** 2) - 1 / 12) for d in (dist, bare)]
+    assert miss[0] < miss[1]
+
+
+def test_a_bandwidth_that_is_given_is_not_stretched():
+    X, y = toy_b().sample(60, random_state=0)
+    model = LSCE(1, bandwidth=(0.3, 0.8), n_members=5, location="none", random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.stretch_, [1.0])
+
+
+def test_cells_of_a_table_do_not_lead_the_subspace_astray():
+    """All samples of a cell left out at once would make ignoring x look best."""
+    rng = np.random.default_rng(0)
+    level, rare = rng.integers(0, 6, 2000), rng.random(2000) < 0.05
+    y = np.where(rng.random(2000) < 0.9, level % 2, 1 - level % 2)
+    model = LSCE(1, random_state=0, min_bandwidth=0.1).fit(np.column_stack([level, rare]), y)
+    assert abs(model.components_[0, 0]) > 0.98
+    assert model.subspace_agreement_[0] > 0.98
 
 
 def test_cv_results_hold_every_configuration_and_the_winner_on_top(fitted):

@@ -1,5 +1,7 @@
 """Cross-fitting and stacking against densities built by hand and judged by the metrics."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,11 +11,14 @@ from condensity.core.mixture import ConditionalMixture
 from condensity.core.sample import Sample, Scaling
 from condensity.core.scores import SCORES
 from condensity.core.view import Outputs, View
+from condensity.manifold.chart import Minimum
 from condensity.reduction.average import complete, consensus, in_units_of, members
 from condensity.reduction.configurations import (
     Configuration,
     configure,
+    containing,
     explore,
+    refine,
     simplest_of_the_best,
 )
 from condensity.reduction.crossfit import Crossfit, Setting
@@ -51,7 +56,7 @@ def test_a_table_of_cells_counts_a_sample_in_every_fold_that_holds_some_of_it():
 
 @pytest.mark.parametrize("score", LOSSES)
 def test_stacking_finds_the_best_average_over_samples_new_to_it(score):
-    configurations = []
+    made = []
     for locator, dz, setting in [
         (nowhere, 1, Setting(0.8, 0.4, 0.1)),
         (nowhere, 2, Setting(0.5, 0.3, 0.1)),
@@ -60,29 +65,29 @@ def test_stacking_finds_the_best_average_over_samples_new_to_it(score):
         fit = crossfit(locator, score)
         Ws = [random_subspace(j, dz, 4) for j in range(6)]
         losses = fit.losses(Ws, setting.sigma_z, setting.sigma_y, (0.1,))[0]
-        configurations.append(Configuration(fit.location, dz, setting, Ws, losses, fit))
-    weights, loss = stack(configurations, [c.judge() for c in configurations])
+        made.append(Configuration(fit.location, dz, setting, Ws, losses, fit))
+    weights, loss = stack(made, [c.judge() for c in made])
     assert weights.sum() == pytest.approx(1)
     assert (weights >= 0).all()
-    best = averaged_loss(configurations, weights, score)
+    best = averaged_loss(made, weights, score)
     if score == "log":  # which averages the densities of all members new to a sample first
         assert loss < best
     else:
         assert loss == pytest.approx(best, rel=1e-9)
     rng = np.random.default_rng(0)
     for other in [*np.eye(3), *rng.dirichlet(np.ones(3), 10)]:
-        assert best <= averaged_loss(configurations, other, score) + 1e-3 * abs(best)
+        assert best <= averaged_loss(made, other, score) + 1e-3 * abs(best)
 
 
-def averaged_loss(configurations, weights, score):
+def averaged_loss(made, weights, score):
     """The loss of the weighted average of members of one view, over all views."""
-    total, whole = 0.0, configurations[0].crossfit.whole
+    total, whole = 0.0, made[0].crossfit.whole
     for j in range(6):
         dists = [
             density(c.crossfit.views[j], c.Ws[j], c.setting, whole.X[c.crossfit.views[j].rows])
-            for c in configurations
+            for c in made
         ]
-        view = configurations[0].crossfit.views[j]
+        view = made[0].crossfit.views[j]
         mixed = ConditionalMixture.average(dists, weights)
         total += view.held_out.weight @ LOSSES[score](mixed, whole.Y[view.rows, 0])
     return total / 2
@@ -112,6 +117,36 @@ def test_members_learn_subspaces_that_lower_the_sce_of_their_view():
         )
         drawn = [problem.at(random_subspace(seed, 1, 4)).value for seed in range(20)]
         assert problem.at(W).value < min(drawn)
+
+
+def test_refining_lowers_the_loss_left_out_and_keeps_what_is_fixed():
+    view = crossfit(linear, n=90).views[0]
+    W = containing(view.location.directions, random_subspace(0, 2, 4))
+    setting = Setting(0.5, 0.2, 0.1)
+    end = refine(20, (view, W, setting), widening=1.3)
+    problem = view.left_out(W, 1.3 * 0.5, 0.35)
+    assert end.value == pytest.approx(problem.at(end.W).value)
+    assert end.value < problem.at(W).value
+    D = view.location.directions
+    np.testing.assert_allclose(D @ end.W.T @ end.W, D, atol=1e-10)
+
+
+def test_what_refining_makes_worse_is_not_kept(monkeypatch):
+    def spoil(max_steps, item):
+        return Minimum(random_subspace(1, 1, 4), 0.0, 1)
+
+    rng, n = np.random.default_rng(0), 80
+    X = rng.standard_normal((n, 4))
+    Y = np.sin(2 * X[:, :1]) + 0.1 * rng.standard_normal((n, 1))
+    whole = Sample(X, Y, np.full(n, 1 / n))
+    views = [View.of(whole, mass, np.arange(n), nowhere) for mass in deals(whole.weight)]
+    fit = Crossfit("none", whole, OPEN, views, 2, SCORES["squared"])
+    search = replace(SEARCH, n_starts=5, max_steps=30)
+    assert configure(fit, 1, search, np.random.default_rng(0), map).refined
+    monkeypatch.setattr("condensity.reduction.configurations.refine", spoil)
+    found = configure(fit, 1, search, np.random.default_rng(0), map)
+    assert not found.refined
+    assert all(abs(W[0, 0]) > 0.9 for W in found.Ws)
 
 
 def test_subspaces_contain_the_directions_of_their_location():

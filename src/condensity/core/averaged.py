@@ -65,13 +65,16 @@ class Ensemble:
     y_scaling: Scaling
     x_scaling: Scaling
     W: Array  # (dz, dx) acts on standardised inputs
-    stretch: float = 1.0  # of all densities, about their means
+    stretch: Array | None = None  # (dy,) of all densities, about their means
     bounds: Bounds | None = None  # of y, which is then modelled in its free coordinate
 
     def at(self, X: Array) -> Distribution:
         """The densities p(y|x) for the rows of ``X`` (m, dx)."""
         blocks = [b for share, part in self.parts for b in part.blocks(X, self.y_scaling, share)]
-        mixture = ConditionalMixture(blocks).stretch(self.stretch)
+        mixture = ConditionalMixture(blocks)
+        if self.stretch is not None and not np.all(self.stretch == 1.0):
+            # Backgrounds stay as they are: far away the density is the marginal.
+            mixture = mixture.stretch(self.stretch, every=2)
         return mixture if self.bounds is None else MappedMixture(mixture, self.bounds)
 
     def reduce(self, X: Array) -> Array:

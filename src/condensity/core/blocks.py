@@ -79,12 +79,15 @@ class Block:
         shift = self.scale[:, None] ** 2 * along
         return replace(tilted, shift=shift if self.shift is None else self.shift + shift)
 
-    def stretch(self, factor: float, about: Array) -> Block:
-        """``about_i + factor (y - about_i)``, ``about`` (m, dy)."""
-        shift = (1.0 - factor) * about
-        shift = shift if self.shift is None else shift + factor * self.shift
+    def stretch(self, factors: Array, about: Array) -> Block:
+        """``about_i + factors (y - about_i)``, ``factors`` (dy,) and ``about`` (m, dy)."""
+        shift = (1.0 - factors) * about
+        shift = shift if self.shift is None else shift + factors * self.shift
         return replace(
-            self, centers=factor * self.centers, factor=factor * self.factor, shift=shift
+            self,
+            centers=factors * self.centers,
+            factor=factors[:, None] * self.factor,
+            shift=shift,
         )
 
     def means(self) -> Array:

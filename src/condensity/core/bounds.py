@@ -54,12 +54,20 @@ class Bounds:
             for j, (a, b) in enumerate(zip(self.lower, self.upper, strict=True)):
                 u = U[..., j]
                 if np.isfinite(a) and np.isfinite(b):
-                    Y[..., j] = a + (b - a) * expit(u)
+                    y = a + (b - a) * expit(u)
                 elif np.isfinite(a):
-                    Y[..., j] = a + np.exp(u)
+                    y = a + np.exp(u)
                 else:
-                    Y[..., j] = b - np.exp(-u) if np.isfinite(b) else u
+                    y = b - np.exp(-u) if np.isfinite(b) else u
+                # Rounding must not put on a bound what lies within.
+                inside = np.clip(y, np.nextafter(a, np.inf), np.nextafter(b, -np.inf))
+                Y[..., j] = np.where(np.isfinite(u), inside, y)
         return Y
+
+    def exponential(self, j: int) -> float | None:
+        """The s of ``y = bound + s exp(s u)``, 0 where y = u, None for the logistic map."""
+        a, b = np.isfinite(self.lower[j]), np.isfinite(self.upper[j])
+        return None if a and b else float(a) - float(b)
 
     def slopes(self, j: int) -> list[tuple[float, float]]:
         """``du/dy = sum_t c_t exp(p_t u)`` of output j, as pairs (c_t, p_t)."""

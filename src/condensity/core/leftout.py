@@ -1,7 +1,7 @@
 """The loss of the normalised density at samples left out, as a function of W.
 
 The SCE judges a fit before it is normalised, at the samples it was fitted to.  This is the loss of
-a density as it is shipped, at samples that are new to it:
+normalised kernels, all with the weight of their sample, at samples whose own kernel is left out:
 
     p(v | z_i) = (sum_k c_ik exp(-|z_i - u_k|^2 / (2 sigma_z^2)) N_k(v) + a_0 N_0(v)) / mass_i,
 
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from condensity.core.kernels import Array, gaussian, pull_to_subspace, squared_distances
+from condensity.core.kernels import Array, pull_to_subspace, squared_distances
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,18 +26,19 @@ class LeftOut:
 
     X: Array  # (n, dx)
     centers: Array  # (b, dx)
-    mass: Array  # (n, b) the weight of centre k for sample i
+    log_mass: Array  # (n, b) log c, -inf where a centre is left out
     weight: Array  # (n,) sums to one
     match: Array  # (n, b + 1) a, the background last
     pair: Array  # (b + 1, b + 1) A
     sigma_z: float
-    background: float  # a_0
+    log_background: float  # log a_0, finite
 
     def at(self, W: Array) -> Point:
         """Judge the densities in the coordinates ``z = W x``, W of shape (dz, dx)."""
         Z, U = self.X @ W.T, self.centers @ W.T
-        kernels = self.mass * gaussian(squared_distances(Z, U), self.sigma_z)
-        q = np.column_stack([kernels, np.full(len(Z), self.background)])
+        logs = self.log_mass - squared_distances(Z, U) / (2.0 * self.sigma_z**2)
+        q = np.column_stack([logs, np.full(len(Z), self.log_background)])
+        q = np.exp(q - q.max(axis=1, keepdims=True))  # of the largest, so that not all vanish
         q /= q.sum(axis=1, keepdims=True)
         slope = q @ self.pair
         value = self.weight @ np.einsum("ik,ik->i", 0.5 * slope - self.match, q)

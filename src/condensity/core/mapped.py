@@ -3,8 +3,9 @@
 ``p(y) = p(u) du/dy`` with u of ``core.bounds``.  Probabilities, quantiles and draws go through the
 map as they are.  As du/dy is a sum of exponentials, ``p(u) sqrt(exp(p u))`` and ``p(u) du/dy`` are
 Gaussian mixtures again: ``int p^2 dy`` is in closed form, and modes and level sets are found by
-the means that mixtures in u have.  Moments and the CRPS are integrals of smooth functions over the
-line, for which the trapezoidal rule converges faster than any power of its step.
+the means that mixtures in u have.  Moments are in closed form for a single bound; for two, and for
+the CRPS, they are integrals of smooth functions over the line, for which the trapezoidal rule
+converges faster than any power of its step.
 """
 
 from __future__ import annotations
@@ -120,7 +121,8 @@ class MappedMixture:
         checks.one_output(self.n_outputs, "crps")
         Y = checks.rows_of(Y, len(self), 1)
         own = self.free.components("crps")
-        return quadrature.crps(own, self.bounds, Y[:, 0], self.bounds.free(Y)[:, 0])
+        u = self.bounds.free(Y)[:, 0]
+        return quadrature.crps(own, self.bounds, self._mean(0), Y[:, 0], u)
 
     def hdr(self, level: float) -> list[Array]:
         """Highest-density region of probability ``level``, the smallest there is; one output."""
@@ -148,11 +150,11 @@ class MappedMixture:
         return [self.bounds.bounded(u) for u in found]
 
     def mean(self) -> Array:
-        """``E[Y | x_i]``, by quadrature: (m,) for one output, else (m, dy)."""
-        return self._drop_axis(self._means())
+        """``E[Y | x_i]``: (m,) for one output, else (m, dy)."""
+        return self._drop_axis(np.column_stack([self._mean(j) for j in range(self.n_outputs)]))
 
     def var(self) -> Array:
-        """``Var[Y_j | x_i]``, by quadrature: (m,) for one output, else (m, dy)."""
+        """``Var[Y_j | x_i]``: (m,) for one output, else (m, dy)."""
         columns = range(self.n_outputs)
         return self._drop_axis(np.column_stack([self._covariance(j, j) for j in columns]))
 
@@ -161,7 +163,7 @@ class MappedMixture:
         return np.sqrt(self.var())
 
     def cov(self) -> Array:
-        """Covariances of the outputs, by quadrature: (m, dy, dy)."""
+        """Covariances of the outputs: (m, dy, dy)."""
         out = np.empty((len(self), self.n_outputs, self.n_outputs))
         for j in range(self.n_outputs):
             for k in range(j + 1):
@@ -175,8 +177,9 @@ class MappedMixture:
 
     def sample(self, n: int = 1, random_state: Any = None) -> Array:
         """``n`` independent draws from each density: (m, n) for one output, else (m, n, dy)."""
-        U = self.free.sample(n, random_state)
-        return self._drop_axis(self.bounds.bounded(U.reshape(len(self), -1, self.n_outputs)))
+        U = np.asarray(self.free.sample(n, random_state))
+        U = U[..., None] if self.n_outputs == 1 else U
+        return self._drop_axis(self.bounds.bounded(U))
 
     def _terms(self) -> list[tuple[float, Array]]:
         """``prod_j du_j/dy_j = sum_t factor_t exp(power_t . u)``, as pairs of factor and power."""
@@ -193,18 +196,42 @@ class MappedMixture:
         tilts = [(np.log(c), *self.free.tilt(power)) for c, power in self._terms()]
         return ConditionalMixture.blend([t for _, _, t in tilts], [c + log for c, log, _ in tilts])
 
-    def _means(self) -> Array:
-        """(m, dy)."""
-        parts = [self.free.marginal(j).components("mean") for j in range(self.n_outputs)]
-        return np.column_stack(
-            [quadrature.mean(part, self.bounds.take(np.array([j]))) for j, part in enumerate(parts)]
-        )
+    def _log_exponential(self, *powers: tuple[int, float]) -> tuple[Array, ConditionalMixture]:
+        """``log E exp(sum_j s_j u_j)`` for pairs (j, s_j), and the law of u it tilts to."""
+        power = np.zeros(self.n_outputs)
+        for j, s in powers:
+            power[j] += s
+        return self.free.tilt(power)
+
+    def _mean(self, j: int) -> Array:
+        """``E[Y_j | x_i]``, in closed form unless output j has two bounds: (m,)."""
+        s = self.bounds.exponential(j)
+        if s is None:
+            own = self.free.marginal(j).components("mean")
+            return quadrature.mean(own, self.bounds.take(np.array([j])))
+        if s == 0:
+            return self.free.marginal(j).mean()
+        bound = self.bounds.lower[j] if s > 0 else self.bounds.upper[j]
+        return np.asarray(bound + s * np.exp(self._log_exponential((j, s))[0]))
 
     def _covariance(self, j: int, k: int) -> Array:
-        """``Cov[Y_j, Y_k | x_i]``: (m,)."""
-        keep = [j] if j == k else [j, k]
-        bounds, means = self.bounds.take(np.array(keep)), self._means()[:, keep]
-        return quadrature.covariance(self.free.marginal(keep).blocks, bounds, means)
+        """``Cov[Y_j, Y_k | x_i]``, in closed form unless one of them has two bounds: (m,)."""
+        s, t = self.bounds.exponential(j), self.bounds.exponential(k)
+        if s is None or t is None:
+            keep = [j] if j == k else [j, k]
+            means = np.column_stack([self._mean(column) for column in keep])
+            bounds = self.bounds.take(np.array(keep))
+            return quadrature.covariance(self.free.marginal(keep).blocks, bounds, means)
+        if s == 0 and t == 0:
+            return self.free.cov()[:, j, k]
+        if s == 0 or t == 0:  # Cov[u, exp(s v)] = E exp(s v) (mean of u where tilted - mean of u)
+            flat, (steep, s) = (j, (k, t)) if s == 0 else (k, (j, s))
+            log_mass, tilted = self._log_exponential((steep, s))
+            moved = tilted.marginal(flat).mean() - self.free.marginal(flat).mean()
+            return np.asarray(s * np.exp(log_mass) * moved)
+        log_both = self._log_exponential((j, s), (k, t))[0]
+        log_product = self._log_exponential((j, s))[0] + self._log_exponential((k, t))[0]
+        return np.asarray(s * t * np.exp(log_product) * np.expm1(log_both - log_product))
 
     def _drop_axis(self, values: Array) -> Array:
         return values[..., 0] if self.n_outputs == 1 else values

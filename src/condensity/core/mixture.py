@@ -99,10 +99,10 @@ class ConditionalMixture:
         log_mass = log_sum_exp(np.concatenate([block.log_weights for block in blocks], axis=1))
         return log_mass, ConditionalMixture(blocks)
 
-    def stretch(self, factor: float) -> ConditionalMixture:
-        """The densities of ``mean + factor (Y - mean)``: as centred, ``factor`` times as wide."""
-        mean = self._mean()
-        return self._of([block.stretch(factor, mean) for block in self.blocks])
+    def stretch(self, factors: Array, every: int = 1) -> ConditionalMixture:
+        """The densities of ``mean + factors (Y - mean)``, or only each ``every``-th block so."""
+        mean, blocks = self._mean(), enumerate(self.blocks)
+        return self._of([b if i % every else b.stretch(factors, mean) for i, b in blocks])
 
     def __len__(self) -> int:
         return len(self.blocks[0])

@@ -26,9 +26,9 @@ STEP = 0.6
 
 
 def mean(c: Components, bounds: Bounds) -> Array:
-    """``E[y(U)]`` for mixtures of u, one output: (r,)."""
+    """``E[y(U)]`` for mixtures of u, one output between two bounds: (r,)."""
     total = np.zeros(len(c))
-    for e, share in _normal_rule(float(c.sds.max())):
+    for e, share in _normal_rule(float(c.sds.max(initial=0.0))):
         y = _bounded(bounds, 0, c.means + c.sds * e)
         total += share * np.einsum("rk,rk->r", c.weights, np.broadcast_to(y, c.weights.shape))
     return total
@@ -37,19 +37,17 @@ def mean(c: Components, bounds: Bounds) -> Array:
 def covariance(blocks: Sequence[Block], bounds: Bounds, means: Array) -> Array:
     """``E (y_1(U) - mean_1)(y_2(U) - mean_2)``, or the square for one output: (m,).
 
-    ``means`` are those of y, (m, 1) or (m, 2).
+    ``means`` are those of y, (m, 1) or (m, 2), of which at least one has two bounds.
     """
     total = np.zeros(len(means))
     dy = means.shape[1]
     for block in blocks:
         weights, centers, scales = np.exp(block.log_weights), block.means(), block.scales
-        width = float(np.sqrt(np.diagonal(block.covariance)).max() * scales.max())
+        width = float(np.sqrt(np.diagonal(block.covariance)).max() * scales.max(initial=0.0))
         rule = list(_normal_rule(width))
         for nodes in np.ndindex(*([len(rule)] * dy)):
             e = np.array([rule[t][0] for t in nodes])
             share = float(np.prod([rule[t][1] for t in nodes]))
-            if share < 1e-25:
-                continue
             move = scales[:, None] * (block.factor @ e)
             off = [
                 _bounded(bounds, j, centers[:, :, j] + move[:, j, None]) - means[:, j, None]
@@ -60,9 +58,12 @@ def covariance(blocks: Sequence[Block], bounds: Bounds, means: Array) -> Array:
     return total
 
 
-def crps(c: Components, bounds: Bounds, y: Array, u: Array) -> Array:
-    """``E|Y - y_i| - E|Y - Y'| / 2`` for ``y`` (r,) with free coordinates ``u`` (r,): (r,)."""
-    to_y = mean(c, bounds) - y + 2 * _below(c, bounds, y, u)
+def crps(c: Components, bounds: Bounds, means: Array, y: Array, u: Array) -> Array:
+    """``E|Y - y_i| - E|Y - Y'| / 2`` for ``y`` (r,) with free coordinates ``u`` (r,): (r,).
+
+    ``means`` (r,) are those of y.
+    """
+    to_y = means - y + 2 * _below(c, bounds, y, u)
     return to_y - _half_spread(c, bounds)
 
 
@@ -103,9 +104,9 @@ def _half_spread(c: Components, bounds: Bounds) -> Array:
 
 
 def _normal_rule(width: float) -> Iterator[tuple[float, float]]:
-    """Nodes and weights for ``E f(mu + width e)``, e ~ N(0, 1), f as steep as exp(2 u)."""
-    step, reach = max(0.02, min(0.5, 1.0 / width)), REACH + 2 * width
-    count = int(np.ceil(reach / step))
+    """Nodes and weights for ``E f(mu + width e)``, e ~ N(0, 1), with f bounded."""
+    step = max(0.02, min(0.5, 0.8 / max(width, 1e-300)))
+    count = int(np.ceil(REACH / step))
     for t in range(-count, count + 1):
         e = step * t
         yield e, step * float(np.exp(-0.5 * e**2)) / ROOT_2PI

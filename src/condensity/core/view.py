@@ -14,7 +14,7 @@ term is the background, which takes over where no centre is near.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -86,6 +86,14 @@ class View:
         centers = np.vstack([pulled, np.zeros(pulled.shape[1])])
         return Components(centers, np.append(np.full(len(pulled), sigma_y), 1.0))
 
+    def thinned(self, count: int) -> View:
+        """The view with at most ``count`` of its centres, evenly from first to last."""
+        if len(self.basis) <= count:
+            return self
+        return replace(
+            self, basis=self.basis[np.linspace(0, len(self.basis) - 1, count, dtype=int)]
+        )
+
     def left_out(self, W: Array, sigma_z: float, sigma_y: float) -> LeftOut:
         """The loss at samples left out as a function of W, its background as it is at ``W``."""
         X, basis, weight = self.sample.X, self.basis, self.sample.weight
@@ -93,17 +101,19 @@ class View:
         apart = np.arange(len(X))[:, None] != basis
         if self.labels is not None and len(np.unique(self.labels)) > 1:
             apart &= self.labels[:, None] != self.labels[basis]
-        mass = apart * weight[basis]
-        kernels = mass * gaussian(squared_distances(X @ W.T, X[basis] @ W.T), sigma_z)
+        with np.errstate(divide="ignore"):
+            log_mass = np.log(apart * weight[basis])
+        kernels = gaussian(squared_distances(X @ W.T, X[basis] @ W.T), sigma_z)
+        mass = float(weight @ (apart * kernels) @ weight[basis])
         return LeftOut(
             X,
             X[basis],
-            mass,
+            log_mass,
             weight,
             score.match(self.sample.Y, components),
             score.pair(components, components),
             sigma_z,
-            BACKGROUND * float(weight @ kernels.sum(axis=1)),
+            float(np.log(max(BACKGROUND * mass, np.finfo(float).tiny))),
         )
 
 

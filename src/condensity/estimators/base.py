@@ -35,9 +35,6 @@ from condensity.core.selection import BANDWIDTHS, PENALTIES, Candidates, Choice
 from condensity.metrics import squared_loss
 from condensity.reduction.crossfit import Setting
 
-#: Centres that ``n_centers="auto"`` allows itself: the cost of a fit grows with their square.
-AUTO_CENTERS = 200
-
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
@@ -79,6 +76,8 @@ class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
     cv: Any
     _density: Density | Ensemble
     _y_axes: int
+    #: Centres that ``n_centers="auto"`` allows itself: the cost of a fit grows with their square.
+    _auto_centers = 200
 
     def predict_dist(self, X: Any) -> Distribution:
         """Conditional densities p(y|x), one for each row of ``X``.
@@ -173,7 +172,7 @@ class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
 
     def _count_centers(self, n: int) -> int:
         if isinstance(self.n_centers, str) and self.n_centers == "auto":
-            return min(n, AUTO_CENTERS)
+            return min(n, self._auto_centers)
         return check_count(
             "n_centers", self.n_centers, low=2, high=n, why=", the number of samples, or 'auto'"
         )

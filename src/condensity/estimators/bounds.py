@@ -6,23 +6,26 @@ from typing import Any
 
 import numpy as np
 
-from condensity._validation import check_targets
+from condensity._validation import check_targets, check_weight
 from condensity.core.bounds import Bounds
-from condensity.core.kernels import Array
+from condensity.core.kernels import Array, Indices
 
 
-def take_off_bounds(value: Any, y: Any) -> tuple[Any, Bounds | None]:
+def take_off_bounds(value: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Bounds | None]:
     """The targets in their free coordinate, as many axes as they had, and their bounds.
 
-    ``value`` is the parameter ``bounds``; without any, y goes on as it came.
+    ``value`` is the parameter ``bounds``; without any, y goes on as it came.  Samples of no weight
+    may lie anywhere.
     """
-    if value is None:
+    if value is None or y is None:
         return y, None
     Y, n_axes = check_targets(y)
     bounds = _checked(value, Y.shape[1])
+    counts = check_weight(sample_weight, len(Y)) > 0
     for j, column in enumerate(Y.T):
-        _check_inside(column, float(bounds.lower[j]), float(bounds.upper[j]), j, Y.shape[1])
-    U = bounds.free(Y)
+        outside = counts & ~((column > bounds.lower[j]) & (column < bounds.upper[j]))
+        _check_inside(column, np.flatnonzero(outside), bounds, j)
+    U = np.where(counts[:, None], bounds.free(Y), 0.0)
     return (U[:, 0] if n_axes == 1 else U), bounds
 
 
@@ -47,19 +50,19 @@ def _checked(value: Any, dy: int) -> Bounds:
 def _pairs(value: Any) -> list[Any]:
     """One pair, or a list of pairs, as a list of pairs."""
     items = list(value)
-    return items if all(np.ndim(item) == 1 for item in items if item is not None) else [items]
+    return [items] if all(v is None or np.ndim(v) == 0 for v in items) else items
 
 
 def _number(value: Any, place: int) -> float:
     return (-np.inf, np.inf)[place] if value is None else float(value)
 
 
-def _check_inside(y: Array, lower: float, upper: float, j: int, dy: int) -> None:
-    out = np.flatnonzero((y <= lower) | (y >= upper))
-    if len(out):
-        where = "" if dy == 1 else f" in column {j}"
+def _check_inside(y: Array, outside: Indices, bounds: Bounds, j: int) -> None:
+    if len(outside):
+        where = "" if len(bounds.lower) == 1 else f" in column {j}"
         raise ValueError(
-            f"bounds=({lower:g}, {upper:g}): {len(out)} of {len(y)} targets{where} do not lie "
-            f"strictly between, the first is {y[out[0]]:g} in row {out[0]}; widen the bounds, or "
-            "model values at a bound apart (a classifier for them, a density for the rest)"
+            f"bounds=({bounds.lower[j]:g}, {bounds.upper[j]:g}): {len(outside)} of {len(y)} "
+            f"targets{where} do not lie strictly between, the first is {y[outside[0]]:g} in row "
+            f"{outside[0]}; widen the bounds, or model values at a bound apart (a classifier for "
+            "them, a density for the rest)"
         )

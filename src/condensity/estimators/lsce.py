@@ -68,7 +68,8 @@ class LSCE(DensityReducer):
     n_starts : int, default=5
         Random subspaces that every member starts from, besides that of fewer components.
     n_centers : int or "auto", default="auto"
-        Number of samples that carry a basis function, at most n; "auto" takes all up to 200.
+        Number of samples that carry a basis function, at most n; "auto" takes all up to 500.
+        Subspaces are learned with 150 of them.
     bandwidth : None, float or (float, float), default=None
         sigma_z in standard deviations of the inputs and sigma_y in those of what the location
         leaves, where 1 is the Gaussian model; None selects them.
@@ -80,8 +81,9 @@ class LSCE(DensityReducer):
     bounds : None, (lower, upper) or one such pair for each output, default=None
         What y lies strictly between; None or an infinity stands for no bound.  The density is then
         that of ``log(y - lower)``, ``-log(upper - y)`` or ``log((y - lower) / (upper - y))``, seen
-        through the map: nothing beyond the bounds, skewed where y is.  ``min_bandwidth`` and the
-        scores in ``cv_results_`` are in the units of this coordinate.
+        through the map: nothing beyond the bounds, skewed where y is.  ``min_bandwidth``, the loss
+        by which things are chosen, ``cv_results_`` and ``cv_score_`` are in the units of that
+        coordinate; ``score`` and all else are in those of y.
     cv : int, splitter or iterable of splits, default=5
         Number of random folds, or whatever holds every sample out exactly once; for folds by group
         pass ``list(GroupKFold(5).split(X, y, groups))``.
@@ -111,12 +113,14 @@ class LSCE(DensityReducer):
         Its sigma_z and sigma_y, those that are best for the average; ``cv_results_`` has those
         that are best for its members.
     penalty_ : float
-    stretch_ : float
-        What all densities are stretched by, about their means, as samples new to the members ask
-        for.
+    stretch_ : (dy,)
+        What the densities are stretched by, about their means, so that samples new to the members
+        find them calibrated; kernels are that much wider than ``bandwidth_`` says.  1 where a
+        ``bandwidth`` is given.
     cv_score_ : float
-        Cross-fitted score of the average before it is stretched, minus the loss in the units of y:
-        what to expect at new samples.  Not a number where nothing was held out.
+        Cross-fitted score (minus the loss) of the average before it is stretched.  Everything was
+        chosen by it, so expect a little less at new samples.  Not a number where nothing was held
+        out.
     n_members_, n_centers_ : int
     n_iter_ : int
         Steps of the last search, from all samples, at least 1.
@@ -135,6 +139,8 @@ class LSCE(DensityReducer):
     >>> abs(model.components_).round(1)
     array([[0., 1., 0., 0., 0.]])
     """
+
+    _auto_centers = 500
 
     def __init__(
         self,
@@ -212,7 +218,7 @@ class LSCE(DensityReducer):
         rng = check_rng(self.random_state)
         chosen = search.open or self._is_auto() or len(locators) > 1
         folded = chosen or n_members > 1
-        y, bounds = take_off_bounds(self.bounds, y)
+        y, bounds = take_off_bounds(self.bounds, y, sample_weight)
         prepared = self._prepare(X, y, sample_weight, rng, scored=folded, n_members=n_members)
         measure = prepared.measure
         if score.name == "crps" and measure.Y.shape[1] > 1:
@@ -229,7 +235,7 @@ class LSCE(DensityReducer):
             labels=prepared.deals[0].argmax(axis=0) if prepared.given else None,
             locators=locators,
             score=score,
-            least_widths=self._least_widths(prepared),
+            least_widths=self._least_widths(prepared, bounds),
             search=search,
             n_members=n_members,
             dimension=None if self._is_auto() else self._dimensions(most)[0],
@@ -250,14 +256,14 @@ class LSCE(DensityReducer):
             max_steps=check_count("max_iter", self.max_iter, low=1),
         )
 
-    def _least_widths(self, prepared: Prepared) -> Array:
+    def _least_widths(self, prepared: Prepared, bounds: Bounds | None) -> Array:
         """The floor under the kernels' widths, in standard deviations of y; warns of atoms."""
         Y, weight = prepared.measure.Y, prepared.measure.weight
         least = check_least_bandwidth(self.min_bandwidth, Y.shape[1])
         if least is None:
             recorded = [Recorded.of(column, weight) for column in Y.T]
             if self.bandwidth is None:
-                warn_of_atoms(recorded)
+                warn_of_atoms(recorded, bounds)
             least = np.array([r.least_bandwidth for r in recorded])
         return np.asarray(least / prepared.y_scaling.sd)
 

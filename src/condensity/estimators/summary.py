@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from condensity.core.bounds import Bounds
 from condensity.core.kernels import Array
 from condensity.core.resolution import Recorded
 from condensity.core.scores import Score
@@ -54,17 +55,21 @@ def print_configuration(configuration: Configuration) -> None:
     )
 
 
-def warn_of_atoms(recorded: Sequence[Recorded]) -> None:
+def warn_of_atoms(recorded: Sequence[Recorded], bounds: Bounds | None) -> None:
     """Name the values that hold too much of the sample for a density."""
     for j, output in enumerate(recorded):
         if output.atom is not None:
             value, share = output.atom
+            unit = ""
+            if bounds is not None:
+                value = float(bounds.take(np.array([j])).bounded(np.array([value]))[0])
+                unit = " (in the coordinate without bounds)"
             where = "" if len(recorded) == 1 else f" in column {j}"
             warnings.warn(
                 f"y{where} equals {value:g} in {share:.0%} of the sample, which no density can "
-                f"show: kernels are kept at least {output.least_bandwidth:.3g} wide; model that "
-                "value apart (a classifier for it, a density for the rest), or set min_bandwidth "
-                "(0 lets the density narrow on repeated values)",
+                f"show: kernels are kept at least {output.least_bandwidth:.3g} wide{unit}; model "
+                "that value apart (a classifier for it, a density for the rest), or set "
+                "min_bandwidth (0 lets the density narrow on repeated values)",
                 UserWarning,
                 stacklevel=5,
             )

@@ -3,8 +3,8 @@
 Every member learns the subspace of least SCE with wide kernels (quasi-Newton from a few starts, of
 which the best after a few steps goes on).  A setting is chosen by the members' loss on samples that
 are new to them; with it every member refines its subspace by the loss of the normalised density at
-samples left out, and the setting is chosen once more.  More directions start from the fewer found
-before.
+samples left out, and the setting is chosen once more; if that lowers their loss, it is kept.  More
+directions start from the fewer found before.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from condensity.manifold.grassmann import orthonormal, random_point
 from condensity.reduction.crossfit import Crossfit, Judged, Setting
 from condensity.reduction.settings import FIRST, Chooser, Members, Search, first_setting
 
+#: Centres that subspaces are learned with, at most: they need fewer than densities do.
+LEARNING_CENTERS = 150
 #: Steps of every start before all but the best are given up.
 RACE_STEPS = 5
 #: Dimensions tried beyond the best so far before the search for more is given up, and by how
@@ -39,6 +41,7 @@ class Configuration:
     Ws: Sequence[Array]  # a subspace for every view
     losses: Array  # (n,) of its members, at samples new to them
     crossfit: Crossfit | None  # None: nothing was held out
+    refined: bool = False  # whether the subspaces are better for having been refined
     polished: Setting | None = None  # the setting that is best for an average
 
     @property
@@ -78,18 +81,27 @@ def configure(
     if smaller is not None:
         for own, W in zip(starts, smaller.Ws, strict=True):
             own.append(_widen(W, dz, crossfit.active, rng))
-    weight = crossfit.whole.weight
     items = [(view, own, setting) for view, own in zip(crossfit.views, starts, strict=True)]
     Ws = [end.W for end in spread(partial(learn, search.max_steps), items)]
-    chooser = Chooser(Members(crossfit, Ws), weight, search)
+    chooser = Chooser(Members(crossfit, Ws), crossfit.whole.weight, search)
     setting = chooser.choose(setting, coarse=True, strides=(2,))
-    if dz < crossfit.active.sum():
-        found = [(view, W, setting) for view, W in zip(crossfit.views, Ws, strict=True)]
-        Ws = [end.W for end in spread(partial(refine, search.max_steps), found)]
-        chooser = Chooser(Members(crossfit, Ws), weight, search)
-    s = chooser.choose(setting, coarse=False, strides=(1,))
+    learned = _settle(chooser, setting, refined=False)
+    # In a table of cells a sample's own kernel is that of its whole cell: none can be left out.
+    if dz >= crossfit.active.sum() or crossfit.by_cells:
+        return learned
+    found = [(view, W, setting) for view, W in zip(crossfit.views, Ws, strict=True)]
+    Ws = [end.W for end in spread(partial(refine, search.max_steps), found)]
+    chooser = Chooser(Members(crossfit, Ws), crossfit.whole.weight, search)
+    refined = _settle(chooser, setting, refined=True)
+    return min(refined, learned, key=lambda c: c.loss)
+
+
+def _settle(chooser: Chooser[Members], near: Setting, *, refined: bool) -> Configuration:
+    """The configuration of given members, with the best setting near the one they learned with."""
+    crossfit, Ws = chooser.judge.crossfit, chooser.judge.Ws
+    s = chooser.choose(near, coarse=False, strides=(1,))
     losses = crossfit.losses(Ws, s.sigma_z, s.sigma_y, (s.penalty,))[0]
-    return Configuration(crossfit.location, dz, s, Ws, losses, crossfit)
+    return Configuration(crossfit.location, len(Ws[0]), s, Ws, losses, crossfit, refined)
 
 
 def starting_points(
@@ -123,7 +135,7 @@ def _widen(W: Array, dz: int, active: Mask, rng: np.random.Generator) -> Array:
 
 def learn(max_steps: int, item: tuple[View, Sequence[Array], Setting]) -> Minimum:
     """Race the starts, then go on from the best: a subspace of least SCE."""
-    view, starts, setting = item
+    view, starts, setting = item[0].thinned(LEARNING_CENTERS), *item[1:]
     W, outputs = starts[0], Outputs.build(view, setting.sigma_y)
     n_fixed = min(len(view.location.directions), len(W))
     if len(starts) > 1:
@@ -140,7 +152,7 @@ def refine(max_steps: int, item: tuple[View, Array, Setting], *, widening: float
     Kernels are ``widening`` times as wide in z as the setting's, and no narrower in y than at
     first: what shows the density of y best is too narrow for finding out what y depends on.
     """
-    view, W, setting = item
+    view, W, setting = item[0].thinned(LEARNING_CENTERS), *item[1:]
     n_fixed = min(len(view.location.directions), len(W))
     sigma_y = max(setting.sigma_y, FIRST.sigma_y)
     problem = view.left_out(W, widening * setting.sigma_z, sigma_y)

@@ -54,6 +54,12 @@ class Crossfit:
     n_deals: int
     score: Score
 
+    @property
+    def by_cells(self) -> bool:
+        """Whether equal samples were dealt one by one, so that a row is held out in part."""
+        weight = self.whole.weight
+        return any((v.held_out.weight < (1 - 1e-9) * weight[v.rows]).any() for v in self.views)
+
     def losses(
         self, Ws: Sequence[Array], sigma_z: float, sigma_y: float, penalties: tuple[float, ...]
     ) -> Array:

@@ -35,8 +35,8 @@ from condensity.reduction.configurations import (
 from condensity.reduction.crossfit import Crossfit, Judged
 from condensity.reduction.polish import Averages, polish
 from condensity.reduction.settings import Search, first_setting
-from condensity.reduction.spread import best_stretch
 from condensity.reduction.stacking import stack
+from condensity.reduction.stretch import best_stretch
 
 #: The subspace that is shown is refined with kernels this much wider in z than the members': it is
 #: nearer to the true one, while members are to describe y.
@@ -71,8 +71,8 @@ class Result:
     W: Array  # (dz, dx) of the best configuration, learned from all samples
     agreement: Array  # (dx,) of its members
     n_steps: int  # of the search for W
-    stretch: float  # what all densities are stretched by, about their means
-    loss: float  # of what is shipped, before it is stretched, at new samples; NaN if unknown
+    stretch: Array  # (dy,) what all densities are stretched by, about their means
+    loss: float  # cross-fitted, of averages before they are stretched; NaN if nothing was held out
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +105,9 @@ def run(
     best = simplest_of_the_best(configurations)
     if task.n_members == 1:
         weights = np.array([float(c is best) for c in configurations])
-        stretch = _stretch(task, views, [best], [best.judge()], np.ones(1)) if task.deals else 1.0
-        loss = best.loss
+        stretch, loss = np.ones(task.whole.Y.shape[1]), best.loss
+        if task.deals:
+            stretch = _stretch(task, views, [best], [best.judge()], np.ones(1))
     else:
         configurations, weights, loss, stretch = _stack(task, views, configurations)
         best = simplest_of_the_best([c for c, w in zip(configurations, weights, strict=True) if w])
@@ -130,7 +131,7 @@ def run(
 
 def _stack(
     task: Task, views: dict[str, View], configurations: Sequence[Configuration]
-) -> tuple[list[Configuration], Array, float, float]:
+) -> tuple[list[Configuration], Array, float, Array]:
     """Weigh the configurations by their members, polish those that count, weigh them again.
 
     Returns them all, their weights, the loss of the weighted average, and what it is to be
@@ -158,8 +159,13 @@ def _stretch(
     configurations: Sequence[Configuration],
     judged: Sequence[Sequence[Judged]],
     weights: Array,
-) -> float:
-    """What densities are to be stretched by: no kernel gets narrower than its floor."""
+) -> Array:
+    """What densities are to be stretched by (dy,): no kernel gets narrower than its floor.
+
+    Nor than the user wants it.
+    """
+    if task.search.sigma_y is not None:
+        return np.ones(task.whole.Y.shape[1])
     least = max(
         _search(task, views[c.location]).least_sigma_y / c.shipped.sigma_y for c in configurations
     )
@@ -222,8 +228,10 @@ def _subspaces(task: Task, c: Configuration, view: View, rng: np.random.Generato
         return Learned(found, starts, Minimum(starts[0], np.nan, 0))
     W = containing(lead, consensus(found)[0]) if found else starts[0]
     # With the setting that is best for members: that of the average is too narrow for one.
-    if alone:
-        W = learn(search.max_steps, (view, [W, *starts], c.setting)).W
-    last = refine(search.max_steps, (view, W, c.setting), widening=WIDENING)
+    if alone or not c.refined:
+        last = learn(search.max_steps, (view, [W, *starts] if alone else [W], c.setting))
+    if c.refined or not found:
+        start = last.W if alone else W
+        last = refine(search.max_steps, (view, start, c.setting), widening=WIDENING)
     others = [] if alone else [containing(lead, W) for W in found]
     return Learned(found, [*others, last.W], last)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -94,10 +94,13 @@ class Members:
         return self.crossfit.losses(self.Ws, sigma_z, sigma_y, penalties)
 
 
-class Chooser:
+J = TypeVar("J", bound=Judge)
+
+
+class Chooser(Generic[J]):
     """Chooses the setting for given subspaces; remembers what it has tried."""
 
-    def __init__(self, judge: Judge, weight: Array, search: Search) -> None:
+    def __init__(self, judge: J, weight: Array, search: Search) -> None:
         self.judge, self.weight, self.search = judge, weight, search
         self.z, self.y = search.axes(judge.n_components)
         self.known: dict[lattice.Index, Array] = {}  # mean losses by penalty

@@ -9,13 +9,13 @@ from condensity.core.scores import SCORES
 from condensity.core.view import View
 from condensity.reduction.configurations import Configuration
 from condensity.reduction.crossfit import Setting
-from condensity.reduction.spread import FACTORS, _averages, best_stretch
+from condensity.reduction.stretch import FACTORS, HeldOut, best_stretch
 from crossfits import LOSSES, crossfit, deals, density
 from problems import random_subspace
 
 
-def configuration(locator=nowhere, sigma_y=0.4, dz=1, score="squared"):
-    fit = crossfit(locator, score)
+def configuration(locator=nowhere, sigma_y=0.4, dz=1):
+    fit = crossfit(locator)
     setting, Ws = Setting(0.8, sigma_y, 0.1), [random_subspace(j, dz, 4) for j in range(6)]
     losses = fit.losses(Ws, setting.sigma_z, setting.sigma_y, (0.1,))[0]
     return Configuration(fit.location, dz, setting, Ws, losses, fit)
@@ -39,7 +39,7 @@ def at_new_samples(configurations, weights, factor, what):
             density(c.crossfit.views[j], c.Ws[j], c.setting, whole.X[view.rows])
             for c in configurations
         ]
-        mixed = type(dists[0]).average(dists, weights).stretch(factor)
+        mixed = type(dists[0]).average(dists, weights).stretch(np.array([factor]))
         total += view.held_out.weight @ what(mixed, whole.Y[view.rows, 0])
     return total / 2
 
@@ -70,11 +70,13 @@ def test_kernels_are_not_stretched_below_their_floor():
 
 @pytest.mark.parametrize("score", LOSSES)
 def test_the_loss_of_stretched_densities_is_that_of_the_shipped_ones(score):
-    c = configuration(score=score)
-    parts = _averages([c], [c.judge()], np.ones(1))
+    view, c = crossfit().views[0], configuration()
+    dist = density(view, c.Ws[0], c.setting, c.crossfit.whole.X[view.rows])
+    y, weight = c.crossfit.whole.Y[view.rows, 0], view.held_out.weight
+    held_out = HeldOut.of(dist, y, weight)
     for factor in (0.7, 1.0, 1.3):
-        found = sum(part.loss(SCORES[score], factor) for part in parts) / 2
-        assert found == pytest.approx(loss([c], [1.0], factor, score), rel=1e-9)
+        exact = weight @ LOSSES[score](dist.stretch(np.array([factor])), y)
+        assert held_out.loss(SCORES[score], factor) == pytest.approx(exact, rel=1e-9)
 
 
 def test_peaks_at_repeated_values_are_not_moved_away():
