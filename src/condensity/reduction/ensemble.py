@@ -38,6 +38,8 @@ from condensity.reduction.settings import Search, first_setting
 from condensity.reduction.stacking import stack
 from condensity.reduction.stretch import best_stretch
 
+#: Centres that members have while all is chosen, at most; what is shipped has all there are.
+CHOOSING_CENTERS = 200
 #: The subspace that is shown is refined with kernels this much wider in z than the members': it is
 #: nearer to the true one, while members are to describe y.
 WIDENING = float(np.sqrt(2.0))
@@ -197,7 +199,7 @@ def _view(task: Task, held_mass: Array, locator: Locator) -> View:
 
 def _crossfit(task: Task, name: str, locator: Locator) -> Crossfit:
     held_out = [mass for deal in task.deals for mass in deal]
-    views = [_view(task, mass, locator) for mass in held_out]
+    views = [_view(task, mass, locator).thinned(CHOOSING_CENTERS) for mass in held_out]
     return Crossfit(name, task.whole, task.active, views, len(task.deals), task.score)
 
 
