@@ -6,6 +6,7 @@
 One record a line for each (table, split, ingredient), appended to RECORDS; what is there is not
 run again.  ``show`` prints the mean difference of Error_CDE to the default (positive: the
 ingredient pays), with its standard error over the same splits, in per cent of the default's.
+Averaging takes stacking and polishing with it, a second deal takes polishing.
 """
 
 import argparse

@@ -57,7 +57,7 @@ def run(table, seed, method):
         "seconds": seconds,
         "n_components": getattr(model, "n_components_", None),
         "location": getattr(model, "location_", None),
-        "stretch": getattr(model, "stretch_", None),
+        "stretch": np.ravel(getattr(model, "stretch_", 1.0)).tolist(),
     }
     if hasattr(model, "cv_score_"):
         record["expected"] = -unit * model.cv_score_
@@ -137,7 +137,7 @@ def show(options):
         own = [r for r in records if (r["table"], r["method"]) == (table, "LSCE()")]
         if own:
             keys = ("expected", "loss", "coverage", "seconds")
-            cells = [mean_and_error([r[key] for r in own]) for key in keys]
+            cells = [mean_and_error([r.get(key, np.nan) for r in own]) for key in keys]
             print("|", table, "|", " | ".join(cells), "|")
     if options.picture:
         draw([r for r in records if "expected" in r], options.picture)
@@ -148,12 +148,12 @@ def draw(records, path):
     import matplotlib.pyplot as plt
 
     ax = plt.subplots(figsize=(6, 6), layout="constrained")[1]
+    ends = [0.5, 100]  # what lies beyond is drawn on the edge
     for method, color in (("LSCE()", "#6a3d9a"), ("single", "#33a02c"), ("no floor", "#ff7f00")):
         own = [r for r in records if r["method"] == method]
         points = [(r["expected"] / r["unconditional"], r["loss"] / r["unconditional"]) for r in own]
         if points:
-            ax.loglog(*np.transpose(points), ".", color=color, label=method)
-    ends = [0.8, 100]
+            ax.loglog(*np.clip(np.transpose(points), *ends), ".", color=color, label=method)
     ax.plot(ends, ends, color="#888888", lw=1)
     ax.set(xlabel="gain expected by cross-fitting", ylabel="gain on test samples")
     ax.set(title="Error_CDE / that of the unconditional density", xlim=ends, ylim=ends)
