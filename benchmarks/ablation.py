@@ -10,17 +10,15 @@ Averaging takes stacking and polishing with it, a second deal takes polishing.
 """
 
 import argparse
-import json
 import time
 import warnings
 from contextlib import ExitStack
-from pathlib import Path
+from itertools import product
 from unittest.mock import patch
 
 import numpy as np
-from joblib import Parallel, delayed
+from records import mean_and_error, read, run_missing
 from tables import TABLES, split
-from uci import mean_and_error, read
 
 from condensity import LSCE
 from condensity.core.scores import Components
@@ -49,6 +47,11 @@ def winner_takes_all(configurations, judged):
     return weights, configurations[best].loss
 
 
+def unstretched(configurations, *rest):
+    """In place of stretching: densities as wide as they are."""
+    return np.ones(configurations[0].crossfit.whole.Y.shape[1])
+
+
 def tied(self, near, *, coarse, strides):
     """In place of two bandwidths: sigma_z in units of sqrt(dz) is what sigma_y is."""
     root = self.judge.n_components**0.5
@@ -70,7 +73,7 @@ WITHOUT = {
         {},
         {f"{REDUCTION}.configurations.refine": same, f"{REDUCTION}.ensemble.refine": same},
     ),
-    "stretching": ({}, {f"{REDUCTION}.ensemble.best_stretch": lambda *a: 1.0}),
+    "stretching": ({}, {f"{REDUCTION}.ensemble.best_stretch": unstretched}),
     "linear location": ({"location": "none"}, {}),
     "separate bandwidths": ({}, {f"{REDUCTION}.settings.Chooser.choose": tied}),
     "pulled centres": ({}, {"condensity.core.view.View.components": plain_centers}),
@@ -103,18 +106,8 @@ def run(table, seed, without):
 
 
 def run_all(options):
-    done = {(r["table"], r["seed"], r["without"]) for r in read(options.records)}
-    cells = [
-        (table, seed, without)
-        for without in options.without
-        for table in options.tables
-        for seed in range(options.splits)
-        if (table, seed, without) not in done
-    ]
-    work = Parallel(n_jobs=options.jobs, return_as="generator_unordered")
-    for record in work(delayed(run)(*cell) for cell in cells):
-        with Path(options.records).open("a") as stream:
-            stream.write(json.dumps(record) + "\n")
+    cells = list(product(options.tables, range(options.splits), options.without))
+    run_missing(options.records, ("table", "seed", "without"), cells, run, options.jobs)
 
 
 def show(options):

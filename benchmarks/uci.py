@@ -11,13 +11,11 @@ procedure.
 """
 
 import argparse
-import json
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
+from records import mean_and_error, read, run_missing
 from scipy.spatial.distance import cdist
 from tables import PAPER, PAPER_COLUMNS, TABLES, split
 
@@ -97,24 +95,15 @@ def kernel_loss(Y, Y_test, width, own=False):
     return 0.5 * kernels(Y, Y, 2**0.5 * width).mean() - density.mean()
 
 
-def read(path):
-    path = Path(path)
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
 def run_all(options):
-    done = {(r["table"], r["seed"], r["method"]) for r in read(options.records)}
     cells = [
         (table, seed, method)
         for method in options.methods
         for table in options.tables
         for seed in range(options.splits)
-        if (method != "no floor" or table in REPEATING) and (table, seed, method) not in done
+        if method != "no floor" or table in REPEATING
     ]
-    work = Parallel(n_jobs=options.jobs, return_as="generator_unordered")
-    for record in work(delayed(run)(*cell) for cell in cells):
-        with Path(options.records).open("a") as stream:
-            stream.write(json.dumps(record) + "\n")
+    run_missing(options.records, ("table", "seed", "method"), cells, run, options.jobs)
 
 
 def show(options):
@@ -160,12 +149,6 @@ def draw(records, path):
     ax.set(title="Error_CDE / that of the unconditional density", xlim=ends, ylim=ends)
     ax.legend()
     ax.figure.savefig(path, dpi=120)
-
-
-def mean_and_error(values):
-    values = np.array(values)
-    error = values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else np.nan
-    return f"{values.mean():.2f} ({error:.2f})"
 
 
 def main():

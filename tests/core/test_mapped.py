@@ -178,8 +178,9 @@ def test_two_outputs_of_which_one_is_bounded():
     np.testing.assert_allclose(one.mean()[0], draws.mean(axis=0), rtol=0.02)
     np.testing.assert_allclose(one.cov()[0], np.cov(draws.T), rtol=0.1, atol=0.02)
     np.testing.assert_allclose(one.var()[0], np.diag(one.cov()[0]), rtol=1e-9)
-    u = one.hpd_level(draws[:1], n_draws=500, random_state=0)
-    assert 0 <= u[0] <= 1
+    level = one.hpd_level(draws[:1], n_draws=4000, random_state=0)[0]
+    others = one[np.zeros(4000, int)].log_pdf(draws[1:4001])
+    assert level == pytest.approx(np.mean(others >= one.log_pdf(draws[:1])), abs=0.04)
     np.testing.assert_allclose(one.marginal(1).cdf([0.3]), one.free.marginal(1).cdf([0.3]))
     peak = one.modes()[0][0]
     here = one.pdf([peak])[0]
@@ -242,9 +243,24 @@ def test_covariance_with_an_output_between_two_bounds():
     assert cov[0, 1] == pytest.approx(S[0, 1] * slope, abs=1e-9)
 
 
+@pytest.mark.parametrize("sd", [0.7, 5.0])
+def test_covariance_of_a_share_and_a_positive_output(sd):
+    """Cov[f(u1), exp(u2)] = E exp(u2) (E f(u1 + S12) - E f(u1)): the exponential shifts u1."""
+    S = sd**2 * np.array([[0.5, 0.3], [0.3, 1.0]])
+    one = Block(np.zeros((1, 1)), np.zeros((1, 2)), np.linalg.cholesky(S))
+    bounds = Bounds(np.zeros(2), np.array([1.0, INF]))
+    cov = MappedMixture(ConditionalMixture([one]), bounds).cov()[0]
+    e = np.linspace(-12, 12, 200_001)
+    density = stats.norm.pdf(e) * (e[1] - e[0])
+    u = S[0, 0] ** 0.5 * e
+    moved = density @ (1 / (1 + np.exp(-u - S[0, 1])) - 1 / (1 + np.exp(-u)))
+    assert cov[0, 1] == pytest.approx(np.exp(S[1, 1] / 2) * moved, rel=1e-7)
+
+
 def test_no_rows_give_empty_answers():
     for case in CASES:
         none = mapped(case)[:0]
+        assert none.crps(np.empty(0)).shape == (0,)
         assert none.mean().shape == none.var().shape == none.squared_norm().shape == (0,)
         assert none.sample(3).shape == (0, 3)
         assert none.cov().shape == (0, 1, 1)

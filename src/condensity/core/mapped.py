@@ -26,7 +26,8 @@ from condensity.core.mixture import ConditionalMixture
 class MappedMixture:
     """The densities ``p(y | x_i)``, i = 1..m, of outputs with bounds.
 
-    It answers what a ``ConditionalMixture`` answers, in the units of y.
+    It answers the questions about densities that a ``ConditionalMixture`` answers, in the units of
+    y; there is no average of several.
 
     Parameters
     ----------

@@ -63,6 +63,8 @@ def crps(c: Components, bounds: Bounds, means: Array, y: Array, u: Array) -> Arr
 
     ``means`` (r,) are those of y.
     """
+    if not len(c):
+        return np.zeros(0)
     to_y = means - y + 2 * _below(c, bounds, y, u)
     return to_y - _half_spread(c, bounds)
 
@@ -104,9 +106,9 @@ def _half_spread(c: Components, bounds: Bounds) -> Array:
 
 
 def _normal_rule(width: float) -> Iterator[tuple[float, float]]:
-    """Nodes and weights for ``E f(mu + width e)``, e ~ N(0, 1), with f bounded."""
+    """Nodes and weights for ``E f(mu + width e)``, e ~ N(0, 1), with f no steeper than exp(u)."""
     step = max(0.02, min(0.5, 0.8 / max(width, 1e-300)))
-    count = int(np.ceil(REACH / step))
+    count = int(np.ceil((REACH + width) / step))
     for t in range(-count, count + 1):
         e = step * t
         yield e, step * float(np.exp(-0.5 * e**2)) / ROOT_2PI
