@@ -66,7 +66,7 @@ def test_stacking_finds_the_best_average_over_samples_new_to_it(score):
         Ws = [random_subspace(j, dz, 4) for j in range(6)]
         losses = fit.losses(Ws, setting.sigma_z, setting.sigma_y, (0.1,))[0]
         made.append(Configuration(fit.location, dz, setting, Ws, losses, fit))
-    weights, loss = stack(made, [c.judge() for c in made])
+    weights, loss = stack([c.judge() for c in made])
     assert weights.sum() == pytest.approx(1)
     assert (weights >= 0).all()
     best = averaged_loss(made, weights, score)

@@ -19,7 +19,7 @@ from condensity.core.kernels import Array, Mask
 from condensity.core.view import Outputs, View
 from condensity.manifold.chart import Minimum, minimise
 from condensity.manifold.grassmann import orthonormal, random_point
-from condensity.reduction.crossfit import Crossfit, Judged, Setting
+from condensity.reduction.crossfit import Crossfit, Judgement, Setting
 from condensity.reduction.settings import FIRST, Chooser, Members, Search, first_setting
 
 #: Centres that subspaces are learned with, at most: they need fewer than densities do.
@@ -54,11 +54,12 @@ class Configuration:
         """The mean loss over the samples; NaN when nothing was held out."""
         return np.nan if self.crossfit is None else float(self.crossfit.whole.weight @ self.losses)
 
-    def judge(self) -> list[Judged]:
+    def judge(self) -> Judgement:
         """What its members make of the samples that they have not seen."""
         assert self.crossfit is not None
         s = self.setting
-        return self.crossfit.judge(self.Ws, s.sigma_z, s.sigma_y, (s.penalty,))
+        parts = self.crossfit.judge(self.Ws, s.sigma_z, s.sigma_y, (s.penalty,))
+        return Judgement(self.crossfit, parts)
 
 
 #: Maps a function over items.

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from condensity.core.averaged import as_blocks
+from condensity.core.blocks import Block
 from condensity.core.kernels import Array, Mask
 from condensity.core.sample import Sample
 from condensity.core.scores import Components, Score
@@ -101,3 +103,22 @@ class Crossfit:
         for view, value in zip(self.views, values, strict=True):
             out[:, view.rows] += value * (view.held_out.weight / self.whole.weight[view.rows])
         return out / self.n_deals
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """How all held-out samples look, each to members that have not seen it."""
+
+    crossfit: Crossfit
+    parts: Sequence[Judged]  # view by view
+
+    @property
+    def matches(self) -> Array:
+        """``w^T a`` by sample: (n,)."""
+        return np.asarray(self.crossfit.by_sample([part.match for part in self.parts])[0])
+
+    def densities(self, view: int) -> list[Block]:
+        """The densities in the frame of their location: kernels, background."""
+        own, part = self.crossfit.views[view], self.parts[view]
+        shift = own.location.at(own.held_out.X)
+        return as_blocks(part.weights[0], part.components, own.factor, shift)

@@ -32,7 +32,7 @@ from condensity.reduction.configurations import (
     simplest_of_the_best,
     starting_points,
 )
-from condensity.reduction.crossfit import Crossfit, Judged
+from condensity.reduction.crossfit import Crossfit, Judgement
 from condensity.reduction.polish import Averages, polish
 from condensity.reduction.settings import Search, first_setting
 from condensity.reduction.stacking import stack
@@ -140,16 +140,16 @@ def _stack(
     stretched by.
     """
     found, judged = list(configurations), [c.judge() for c in configurations]
-    weights, loss = stack(found, judged)
+    weights, loss = stack(judged)
     kept = np.flatnonzero(weights).tolist()
     if len(task.deals) > 1:  # there are samples that are new to two members
+        crossfits = _with_all_centers(task, [found[i] for i in kept])
         for i in kept:
             c = found[i]
-            assert c.crossfit is not None
-            averages = Averages.of(c.crossfit, c.Ws, len(c.Ws) + 1)
+            averages = Averages.of(crossfits[c.location], c, len(c.Ws) + 1)
             found[i] = polish(c, averages, _search(task, views[c.location]))
             judged[i] = averages.judge(found[i].shipped)
-        weights[kept], loss = stack([found[i] for i in kept], [judged[i] for i in kept])
+        weights[kept], loss = stack([judged[i] for i in kept])
     kept = np.flatnonzero(weights).tolist()
     counted, looks = [found[i] for i in kept], [judged[i] for i in kept]
     return found, weights, loss, _stretch(task, views, counted, looks, weights[kept])
@@ -159,7 +159,7 @@ def _stretch(
     task: Task,
     views: dict[str, View],
     configurations: Sequence[Configuration],
-    judged: Sequence[Sequence[Judged]],
+    judged: Sequence[Judgement],
     weights: Array,
 ) -> Array:
     """What densities are to be stretched by (dy,): no kernel gets narrower than its floor.
@@ -171,7 +171,7 @@ def _stretch(
     least = max(
         _search(task, views[c.location]).least_sigma_y / c.shipped.sigma_y for c in configurations
     )
-    return best_stretch(configurations, judged, weights, least)
+    return best_stretch(judged, weights, least)
 
 
 def _no_room(task: Task, views: dict[str, View]) -> str:
@@ -198,9 +198,27 @@ def _view(task: Task, held_mass: Array, locator: Locator) -> View:
 
 
 def _crossfit(task: Task, name: str, locator: Locator) -> Crossfit:
-    held_out = [mass for deal in task.deals for mass in deal]
-    views = [_view(task, mass, locator).thinned(CHOOSING_CENTERS) for mass in held_out]
+    views = [view.thinned(CHOOSING_CENTERS) for view in _views(task, task.deals, locator)]
     return Crossfit(name, task.whole, task.active, views, len(task.deals), task.score)
+
+
+def _with_all_centers(task: Task, configurations: Sequence[Configuration]) -> dict[str, Crossfit]:
+    """For every location what averages are judged in: with all the centres they will have.
+
+    Where these are more than members had, one deal is enough.
+    """
+    found = {c.location: c.crossfit for c in configurations if c.crossfit is not None}
+    if all(len(v.basis) < CHOOSING_CENTERS for crossfit in found.values() for v in crossfit.views):
+        return found
+    first = task.deals[:1]
+    return {
+        name: replace(crossfit, views=_views(task, first, task.locators[name]), n_deals=1)
+        for name, crossfit in found.items()
+    }
+
+
+def _views(task: Task, deals: Sequence[Array], locator: Locator) -> list[View]:
+    return [_view(task, mass, locator) for deal in deals for mass in deal]
 
 
 def _search(task: Task, view: View) -> Search:

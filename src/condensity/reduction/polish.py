@@ -21,7 +21,7 @@ from condensity.core.scores import Components
 from condensity.core.view import Outputs, View
 from condensity.reduction.average import in_units_of
 from condensity.reduction.configurations import Configuration, containing
-from condensity.reduction.crossfit import Crossfit, Judged, Setting
+from condensity.reduction.crossfit import Crossfit, Judged, Judgement, Setting
 from condensity.reduction.settings import Chooser, Search
 
 
@@ -50,21 +50,25 @@ class Averages:
     n_members: int
 
     @classmethod
-    def of(cls, crossfit: Crossfit, Ws: Sequence[Array], n_members: int) -> Averages:
-        """Collect for every view the subspaces that know as little as its own."""
-        if len(Ws[0]) >= crossfit.active.sum():  # there is but one subspace
-            own = [[_opinion(view, view, W)] for view, W in zip(crossfit.views, Ws, strict=True)]
-            return cls(crossfit, own, len(Ws[0]), n_members)
+    def of(cls, crossfit: Crossfit, members: Configuration, n_members: int) -> Averages:
+        """Collect for every view of ``crossfit`` the subspaces that know as little as its own.
+
+        Its views are those of the ``members``, or of their first deals, with as many centres as
+        may be.
+        """
+        assert members.crossfit is not None
+        reduced = members.n_components < crossfit.active.sum()  # else there is but one subspace
         per_deal = len(crossfit.views) // crossfit.n_deals
-        opinions = [
-            [
-                _opinion(view, other, Ws[b])
-                for b, other in enumerate(crossfit.views)
-                if b == a or b // per_deal != a // per_deal
+        opinions = []
+        for a, view in enumerate(crossfit.views):
+            own = Opinion(np.arange(len(view.rows)), members.Ws[a])
+            others = [
+                _opinion(view, other, W)
+                for b, (other, W) in enumerate(zip(members.crossfit.views, members.Ws, strict=True))
+                if reduced and b // per_deal != a // per_deal
             ]
-            for a, view in enumerate(crossfit.views)
-        ]
-        return cls(crossfit, opinions, len(Ws[0]), n_members)
+            opinions.append([own, *others])
+        return cls(crossfit, opinions, members.n_components, n_members)
 
     def losses(self, sigma_z: float, sigma_y: float, penalties: tuple[float, ...]) -> Array:
         """Loss of averages at every sample: (penalties, n)."""
@@ -82,11 +86,12 @@ class Averages:
             found.append(unit * score.sign * (0.5 * norm - match))
         return self.crossfit.by_sample(found)
 
-    def judge(self, s: Setting) -> list[Judged]:
+    def judge(self, s: Setting) -> Judgement:
         """What averages make of the samples that are new to them."""
         score = self.crossfit.score
         means = self._means(s.sigma_z, s.sigma_y, (s.penalty,))
-        return [Judged.of(score, view, mean, components) for mean, _, _, view, components in means]
+        parts = [Judged.of(score, view, mean, components) for mean, _, _, view, components in means]
+        return Judgement(self.crossfit, parts)
 
     def _means(
         self, sigma_z: float, sigma_y: float, penalties: tuple[float, ...]
@@ -108,6 +113,5 @@ class Averages:
 
 def _opinion(view: View, other: View, W: Array) -> Opinion:
     places = np.flatnonzero(np.isin(view.rows, other.rows))
-    if other is not view:
-        W = containing(view.location.directions, in_units_of(view.scaling, other, W))
+    W = containing(view.location.directions, in_units_of(view.scaling, other, W))
     return Opinion(places, W)

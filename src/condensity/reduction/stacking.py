@@ -12,34 +12,26 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.optimize import minimize
 
-from condensity.core.averaged import as_blocks
 from condensity.core.blocks import Block
 from condensity.core.kernels import Array, row_blocks
 from condensity.core.pairs import overlap
 from condensity.core.scores import Score
-from condensity.reduction.configurations import Configuration
-from condensity.reduction.crossfit import Crossfit, Judged
+from condensity.reduction.crossfit import Judgement
 
 #: Configurations with less weight are left out: they cost more than they tell.
 NEGLIGIBLE = 0.02
 
 
-def stack(
-    configurations: Sequence[Configuration], judged: Sequence[Sequence[Judged]]
-) -> tuple[Array, float]:
-    """Weights of the configurations, (C,), non-negative, their sum one, and the average's loss.
-
-    ``judged`` tells for each how the samples look that every member has not seen.
-    """
-    names = [c.location for c in configurations]
-    weights = np.zeros(len(configurations))
+def stack(judgements: Sequence[Judgement]) -> tuple[Array, float]:
+    """Weights of the judged densities, (C,), non-negative, their sum one; the average's loss."""
+    names = [j.crossfit.location for j in judgements]
+    weights = np.zeros(len(judgements))
     for name in dict.fromkeys(names):  # first by themselves: products between locations are dear
         own = [i for i, other in enumerate(names) if other == name]
-        loss = _loss([configurations[i] for i in own], [judged[i] for i in own])
-        weights[own] = minimise_on_simplex(loss, len(own))
+        weights[own] = minimise_on_simplex(_loss([judgements[i] for i in own]), len(own))
     kept = [i for i, weight in enumerate(weights) if weight > NEGLIGIBLE]
     weights[:] = 0.0
-    loss = _loss([configurations[i] for i in kept], [judged[i] for i in kept])
+    loss = _loss([judgements[i] for i in kept])
     found = minimise_on_simplex(loss, len(kept))
     found[found < NEGLIGIBLE] = 0.0
     weights[kept] = found / found.sum()
@@ -69,19 +61,18 @@ def minimise_on_simplex(loss: Loss, size: int) -> Array:
     return np.asarray(weights / weights.sum())
 
 
-def _loss(configurations: Sequence[Configuration], judged: Sequence[Sequence[Judged]]) -> Loss:
+def _loss(judgements: Sequence[Judgement]) -> Loss:
     """The loss of a weighted average at samples new to its members."""
-    crossfit = _crossfit(configurations[0])
+    crossfit = judgements[0].crossfit
     weight, sign = crossfit.whole.weight, crossfit.score.sign
-    matches = [crossfit.by_sample([j.match for j in own])[0] for own in judged]
     if sign == 0:
-        density = np.column_stack(matches)
+        density = np.column_stack([j.matches for j in judgements])
         return lambda w: _log_loss(w, density, weight)
-    M = np.empty((len(judged), len(judged)))
-    for i, a in enumerate(configurations):
-        for j, b in enumerate(configurations[: i + 1]):
-            M[i, j] = M[j, i] = weight @ _products(a, judged[i], b, judged[j])
-    gain = np.array([weight @ match for match in matches])
+    M = np.empty((len(judgements), len(judgements)))
+    for i, ours in enumerate(judgements):
+        for j, theirs in enumerate(judgements[: i + 1]):
+            M[i, j] = M[j, i] = weight @ _products(ours, theirs)
+    gain = np.array([weight @ j.matches for j in judgements])
     return lambda w: (sign * float(0.5 * w @ M @ w - w @ gain), sign * (M @ w - gain))
 
 
@@ -91,31 +82,17 @@ def _log_loss(w: Array, density: Array, weight: Array) -> tuple[float, Array]:
     return -float(weight @ np.log(mixed)), -(weight / mixed) @ density
 
 
-def _crossfit(c: Configuration) -> Crossfit:
-    assert c.crossfit is not None  # only what was judged can be stacked
-    return c.crossfit
-
-
-def _products(
-    a: Configuration, ours: Sequence[Judged], b: Configuration, theirs: Sequence[Judged]
-) -> Array:
+def _products(ours: Judgement, theirs: Judgement) -> Array:
     """``int p_a p_b``, or what the score has in its place, at samples new to both: (n,)."""
-    crossfit = _crossfit(a)
-    if a.location == b.location:
-        return np.asarray(crossfit.products(ours, theirs)[0])
+    crossfit = ours.crossfit
+    if crossfit.location == theirs.crossfit.location:
+        return np.asarray(crossfit.products(ours.parts, theirs.parts)[0])
     found = []
-    for member in range(len(ours)):  # both locations deal the samples alike
-        left, right = densities(a, member, ours[member]), densities(b, member, theirs[member])
-        products = [_product(crossfit.score, x, y) for x in left for y in right]
+    for view in range(len(crossfit.views)):  # both locations deal the samples alike
+        left, right = ours.densities(view), theirs.densities(view)
+        products = [_product(crossfit.score, a, b) for a in left for b in right]
         found.append(np.sum(products, axis=0)[None])
     return np.asarray(crossfit.by_sample(found)[0])
-
-
-def densities(c: Configuration, member: int, judged: Judged) -> list[Block]:
-    """The densities of held-out samples in the frame of their location: kernels, background."""
-    view = _crossfit(c).views[member]
-    shift = view.location.at(view.held_out.X)
-    return as_blocks(judged.weights[0], judged.components, view.factor, shift)
 
 
 def _product(score: Score, a: Block, b: Block) -> Array:

@@ -18,34 +18,25 @@ import numpy as np
 from condensity.core.kernels import Array
 from condensity.core.mixture import ConditionalMixture
 from condensity.core.scores import Score
-from condensity.reduction.configurations import Configuration
-from condensity.reduction.crossfit import Judged
-from condensity.reduction.stacking import densities
+from condensity.reduction.crossfit import Judgement
 
 #: The factors to choose from; 1 is among them.
 FACTORS: tuple[float, ...] = tuple(k / 20 for k in range(12, 29))
 
 
-def best_stretch(
-    configurations: Sequence[Configuration],
-    judged: Sequence[Sequence[Judged]],
-    weights: Array,
-    least: float,
-) -> Array:
+def best_stretch(judgements: Sequence[Judgement], weights: Array, least: float) -> Array:
     """The factor for each output (dy,), ``least`` or more unless it is 1.
 
-    ``judged`` tells for each configuration how the samples look that its members have not seen,
-    ``weights`` are those of the configurations in the average.
+    ``weights`` are those of the judged densities in the average.
     """
-    crossfit = configurations[0].crossfit
-    assert crossfit is not None  # only what was judged can be stretched
+    crossfit = judgements[0].crossfit
     parts = []
-    for member, view in enumerate(crossfit.views):  # all locations deal the samples alike
+    for i, view in enumerate(crossfit.views):  # all locations deal the samples alike
         blocks = [
             replace(block, log_weights=block.log_weights + np.log(weight))
-            for c, own, weight in zip(configurations, judged, weights, strict=True)
+            for judgement, weight in zip(judgements, weights, strict=True)
             if weight > 0
-            for block in densities(c, member, own[member])
+            for block in judgement.densities(i)
         ]
         parts.append(
             (ConditionalMixture(blocks), view.held_out.weight, crossfit.whole.Y[view.rows])

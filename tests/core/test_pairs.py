@@ -1,0 +1,56 @@
+"""``int p_a p_b`` between blocks that rows move apart."""
+
+import numpy as np
+import pytest
+
+from condensity.core import pairs
+from condensity.core.blocks import Block
+
+
+def block(seed, b, width, shift=None, scale=None):
+    rng = np.random.default_rng(seed)
+    log_weights = np.log(rng.dirichlet(np.ones(b), 6))
+    return Block(log_weights, rng.normal(size=(b, 1)), np.array([[width]]), shift, scale)
+
+
+def by_loops(a, b):
+    out = np.zeros(len(a))
+    for i in range(len(a)):
+        for k in range(len(a.centers)):
+            for j in range(len(b.centers)):
+                mu, nu = (
+                    s.centers[c, 0] + (0.0 if s.shift is None else s.shift[i, 0])
+                    for s, c in ((a, k), (b, j))
+                )
+                v = a.factor[0, 0] ** 2 + b.factor[0, 0] ** 2
+                weight = np.exp(a.log_weights[i, k] + b.log_weights[i, j])
+                out[i] += weight * np.exp(-0.5 * (mu - nu) ** 2 / v) / np.sqrt(2 * np.pi * v)
+    return out
+
+
+@pytest.mark.parametrize("moved", ["first", "second", "both"])
+@pytest.mark.parametrize("widths", [(0.3, 0.3), (1.0, 0.2)])
+def test_waves_sum_up_to_the_gaussians_of_the_differences(moved, widths):
+    rng = np.random.default_rng(0)
+    shifts = rng.normal(size=(2, 6, 1))
+    a = block(1, 40, widths[0], shift=None if moved == "second" else shifts[0])
+    b = block(2, 50, widths[1], shift=None if moved == "first" else shifts[1])
+    frequencies = pairs._frequencies(a, b)
+    assert len(frequencies) < 90  # it is what `overlap` does
+    expected = by_loops(a, b)
+    np.testing.assert_allclose(pairs.overlap(a, b), expected, rtol=1e-13)
+    np.testing.assert_allclose(pairs._overlap_by_row(a, b), expected, rtol=1e-13)
+
+
+def test_blocks_far_apart_have_nothing_in_common():
+    """The next period of the waves must not take the place of what is far away."""
+    shift = np.array([0.0, 5.0, 10.0, 12.0, 20.0, 40.0])[:, None]
+    a, b = block(1, 200, 0.5), block(2, 200, 0.5, shift=shift)
+    assert len(pairs._frequencies(a, b)) < 400
+    np.testing.assert_allclose(pairs.overlap(a, b), by_loops(a, b), rtol=1e-13, atol=1e-15)
+
+
+def test_narrow_kernels_are_compared_one_by_one():
+    a, b = block(1, 4, 1e-4), block(2, 4, 1e-4, shift=np.full((6, 1), 1e-4))
+    assert len(pairs._frequencies(a, b)) > 1000
+    np.testing.assert_allclose(pairs.overlap(a, b), by_loops(a, b), rtol=1e-12)
