@@ -25,8 +25,9 @@ from condensity.core.scores import Components
 from condensity.manifold.chart import Minimum
 from condensity.metrics import pit, squared_loss
 from condensity.reduction.crossfit import Setting
+from condensity.reduction.stacking import loss_of_average
 
-SMALL = ["Servo", "Auto MPG", "Yacht", "Housing", "Stock", "Concrete"]
+SMALL = ["Servo", "Auto MPG", "Yacht", "Housing", "Stock", "Forest Fires"]
 
 
 def same(max_steps, item, **options):
@@ -40,16 +41,16 @@ def plain_centers(self, sigma_y):
     return Components(np.vstack([V, 0 * V[:1]]), np.append(np.full(len(V), sigma_y), 1.0))
 
 
-def winner_takes_all(configurations, judged):
+def winner_takes_all(judgements):
     """In place of stacking: the best alone."""
-    best = int(np.argmin([c.loss for c in configurations]))
-    weights = np.eye(len(configurations))[best]
-    return weights, configurations[best].loss
+    losses = [loss_of_average([judgement])(np.ones(1))[0] for judgement in judgements]
+    best = int(np.argmin(losses))
+    return np.eye(len(losses))[best], losses[best]
 
 
-def unstretched(configurations, *rest):
+def unstretched(judgements, *rest, **options):
     """In place of stretching: densities as wide as they are."""
-    return np.ones(configurations[0].crossfit.whole.Y.shape[1])
+    return np.ones(judgements[0].crossfit.whole.Y.shape[1])
 
 
 def tied(self, near, *, coarse, strides):

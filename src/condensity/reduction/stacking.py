@@ -28,10 +28,10 @@ def stack(judgements: Sequence[Judgement]) -> tuple[Array, float]:
     weights = np.zeros(len(judgements))
     for name in dict.fromkeys(names):  # first by themselves: products between locations are dear
         own = [i for i, other in enumerate(names) if other == name]
-        weights[own] = minimise_on_simplex(_loss([judgements[i] for i in own]), len(own))
+        weights[own] = minimise_on_simplex(loss_of_average([judgements[i] for i in own]), len(own))
     kept = [i for i, weight in enumerate(weights) if weight > NEGLIGIBLE]
     weights[:] = 0.0
-    loss = _loss([judgements[i] for i in kept])
+    loss = loss_of_average([judgements[i] for i in kept])
     found = minimise_on_simplex(loss, len(kept))
     found[found < NEGLIGIBLE] = 0.0
     weights[kept] = found / found.sum()
@@ -61,7 +61,7 @@ def minimise_on_simplex(loss: Loss, size: int) -> Array:
     return np.asarray(weights / weights.sum())
 
 
-def _loss(judgements: Sequence[Judgement]) -> Loss:
+def loss_of_average(judgements: Sequence[Judgement]) -> Loss:
     """The loss of a weighted average at samples new to its members."""
     crossfit = judgements[0].crossfit
     weight, sign = crossfit.whole.weight, crossfit.score.sign
