@@ -37,9 +37,27 @@ def G_and_h(W, X, Y, CX, CY, sigma_z, sigma_y, weight=None):
     return G, h
 
 
-def sce(W, X, Y, CX, CY, sigma_z, sigma_y, penalty, weight=None):
+def H_and_h(W, X, Y, CX, CY, sigma_z, sigma_y, weight=None):
+    """The same by p(y) in place of dy, as LSMI has it: loops over pairs of samples too."""
+    weight = np.ones(len(X)) if weight is None else weight
+    share = weight / weight.sum()
+    b = len(CX)
+    H = np.zeros((b, b), dtype=W.dtype)
+    h = np.zeros(b, dtype=W.dtype)
+    for x, y, s in zip(X, Y, share, strict=True):
+        own = [basis_function(W @ x, y, W @ CX[k], CY[k], sigma_z, sigma_y) for k in range(b)]
+        h += s * np.array(own)
+        for other, t in zip(Y, share, strict=True):
+            phi = [
+                basis_function(W @ x, other, W @ CX[k], CY[k], sigma_z, sigma_y) for k in range(b)
+            ]
+            H += s * t * np.outer(phi, phi)
+    return H, h
+
+
+def sce(W, X, Y, CX, CY, sigma_z, sigma_y, penalty, weight=None, moments=G_and_h):
     """The SCE estimate of Sec. 2.3."""
-    G, h = G_and_h(W, X, Y, CX, CY, sigma_z, sigma_y, weight)
+    G, h = moments(W, X, Y, CX, CY, sigma_z, sigma_y, weight)
     alpha = np.linalg.solve(G + penalty * np.eye(len(h)), h)
     return alpha @ G @ alpha / 2 - h @ alpha
 
@@ -77,15 +95,15 @@ def conditional_density(y, z, U, V, alpha, sigma_z, sigma_y):
     return top / (mass * (np.sqrt(2 * np.pi) * sigma_y) ** len(y))
 
 
-def raw_cv_loss(W, X, Y, fold, centers, sigma_z, sigma_y, penalty, weight):
+def raw_cv_loss(W, X, Y, fold, centers, sigma_z, sigma_y, penalty, weight, moments=G_and_h):
     """CV(M) of Sec. 2.4: every fold's fit is made from scratch without its samples."""
     losses = []
     for j in np.unique(fold):
         train, test = fold != j, fold == j
         c = [k for k in centers if train[k]]
         args = (X[c], Y[c], sigma_z, sigma_y)
-        G, h = G_and_h(W, X[train], Y[train], *args, weight[train])
+        G, h = moments(W, X[train], Y[train], *args, weight[train])
         alpha = np.linalg.solve(G + penalty * np.eye(len(c)), h)
-        G_test, h_test = G_and_h(W, X[test], Y[test], *args, weight[test])
+        G_test, h_test = moments(W, X[test], Y[test], *args, weight[test])
         losses.append(alpha @ G_test @ alpha / 2 - h_test @ alpha)
     return np.mean(losses)

@@ -33,7 +33,7 @@ def test_the_published_procedure_finds_the_subspace_of_toy_a():
 def test_as_published_is_twenty_starts_one_bandwidth_and_the_smallest_sce(published):
     model, _, _ = published
     assert len(model.history_) == 20
-    assert model.sce_ == min(start.sce for start in model.history_)
+    assert model.sce_ == min(start.value for start in model.history_)
     sigma_z, sigma_y = model.bandwidth_
     assert sigma_z == sigma_y
 
@@ -60,7 +60,7 @@ def test_history_tells_of_every_start(published):
     for start in model.history_:
         assert start.n_components == 1
         assert start.stop in {"converged", "step limit"}
-        assert start.values[-1] == start.sce
+        assert start.values[-1] == start.value
         assert len(start.values) >= 2
     assert 1 <= model.n_iter_ <= 100
 

@@ -25,8 +25,8 @@ def test_learning_from_a_start_ends_lower_than_it_began():
     solution = learn(PLAN, procedure, W)
     problem = sce_problem(PLAN, solution.choice)
     assert solution.values[0] == problem.at(W).value
-    assert solution.sce == pytest.approx(problem.at(solution.W).value, rel=1e-12)
-    assert solution.sce < solution.values[0]
+    assert solution.value == pytest.approx(problem.at(solution.W).value, rel=1e-12)
+    assert solution.value < solution.values[0]
     assert (np.diff(solution.values[:6]) < 0).all()
     assert solution.stop is Stop.CONVERGED
     np.testing.assert_allclose(solution.W @ solution.W.T, np.eye(1), atol=1e-12)
@@ -61,7 +61,7 @@ def test_choice_loss_and_coefficients_belong_to_the_w_that_is_returned():
     selected = select(PLAN, solution.W, GRID, raw_losses)
     assert solution.choice.loss == selected.loss
     end = sce_problem(PLAN, selected).at(solution.W)
-    assert solution.sce == end.value
+    assert solution.value == end.value
     np.testing.assert_array_equal(solution.alpha, end.alpha)
 
 
@@ -70,7 +70,7 @@ def test_a_start_that_gains_little_is_at_rest():
     solution = learn(PLAN, fixed, random_subspace(0, 2, 4))
     assert solution.stop is Stop.CONVERGED
     gain = solution.values[-7] - solution.values[-2]  # over the last round
-    assert gain <= 1e-3 * abs(solution.sce)
+    assert gain <= 1e-3 * abs(solution.value)
     np.testing.assert_allclose(solution.W @ solution.W.T, np.eye(2), atol=1e-14)
 
 
@@ -85,7 +85,7 @@ def test_search_reports_every_start_in_order():
     starts = [random_subspace(seed, 1, 4) for seed in range(3)]
     procedure = Procedure(GRID, True, 5)
     solutions = search(PLAN, procedure, starts, spread=map, report=heard.append)
-    assert [p.sce for p in heard] == [s.sce for s in solutions]
+    assert [p.value for p in heard] == [s.value for s in solutions]
     assert [p.done for p in heard] == [1, 2, 3]
 
 

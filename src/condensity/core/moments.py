@@ -2,11 +2,16 @@
 
 The basis splits as ``phi_k(z, y) = k(z, u_k) k(y, v_k)``, so the fit sees the data only through
 ``G = zz * yy`` (elementwise) and ``h``.  Paper, Sec. 2.3 and 2.7; symbols in docs/notation.md.
+
+What y is measured by makes the difference between two methods: by dy, ``alpha @ phi`` fits the
+conditional density p(y|z) (LSCE); by p(y), the ratio p(z, y) / (p(z) p(y)) (LSMI; Sec. 2.8).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 
@@ -18,7 +23,7 @@ class Moments:
     """Basis averages over a sample of total weight ``n``; disjoint samples pool with ``+``."""
 
     zz: Array  # (b, b) mean of phi_z phi_z^T
-    yy: Array  # (b, b) integral of phi_y phi_y^T over y, free of the sample
+    yy: Array  # (b, b) integral of phi_y phi_y^T by the reference measure of y
     h: Array  # (b,) mean of phi_z * phi_y
     n: float
 
@@ -31,7 +36,9 @@ class Moments:
         n = self.n + other.n
         share = self.n / n
         zz = share * self.zz + (1 - share) * other.zz
-        return Moments(zz, self.yy, share * self.h + (1 - share) * other.h, n)
+        # By dy it does not depend on the sample: nothing is to be pooled, and nothing rounded.
+        yy = self.yy if self.yy is other.yy else share * self.yy + (1 - share) * other.yy
+        return Moments(zz, yy, share * self.h + (1 - share) * other.h, n)
 
     def keep(self, centers: Indices) -> Moments:
         """The moments of the basis functions that ``centers`` lists."""
@@ -55,11 +62,32 @@ def moments(phi_z: Array, phi_y: Array, yy: Array, weight: Array) -> Moments:
     return Moments(root.T @ root, yy, share @ (phi_z * phi_y), n)
 
 
+class Reference(Enum):
+    """What y is measured by."""
+
+    LEBESGUE = "dy"
+    EMPIRICAL = "p(y)"
+
+    def products(
+        self,
+        V: Array,
+        sigma: float,
+        phi_y: Array,
+        weight: Array,
+        parts: Sequence[slice] = (slice(None),),
+    ) -> list[Array]:
+        """``int phi_k phi_l``, (b, b), for each part of the samples that ``phi_y`` (n, b) is of.
+
+        By dy that does not depend on the samples: it is one and the same array for all parts.
+        """
+        if self is Reference.LEBESGUE:
+            return [lebesgue(V, sigma)] * len(parts)
+        roots = [phi_y[f] * np.sqrt(weight[f] / weight[f].sum())[:, None] for f in parts]
+        return [root.T @ root for root in roots]
+
+
 def lebesgue(V: Array, sigma: float) -> Array:
     """``int phi_k phi_l dy = (sqrt(pi) sigma)^dy exp(-|v_k - v_l|^2 / (4 sigma^2))``, (b, b)."""
-    return lebesgue_from_distances(squared_distances(V, V), sigma, V.shape[1])
-
-
-def lebesgue_from_distances(squared: Array, sigma: float, dy: int) -> Array:
-    """``lebesgue`` when the squared distances between the centres are at hand."""
-    return float(np.sqrt(np.pi) * sigma) ** dy * gaussian(squared, np.sqrt(2.0) * sigma)
+    volume = float(np.sqrt(np.pi) * sigma) ** V.shape[1]
+    table: Array = volume * gaussian(squared_distances(V, V), np.sqrt(2.0) * sigma)
+    return table

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from condensity.core.kernels import Array, gaussian, pull_to_subspace, squared_distances
-from condensity.core.moments import Moments, lebesgue, moments
+from condensity.core.moments import Moments, Reference, moments
 from condensity.core.ridge import solve
 from condensity.core.sample import Sample
 
@@ -31,11 +31,19 @@ class SCE:
 
     @classmethod
     def build(
-        cls, sample: Sample, centers: Sample, *, sigma_z: float, sigma_y: float, penalty: float
+        cls,
+        sample: Sample,
+        centers: Sample,
+        *,
+        sigma_z: float,
+        sigma_y: float,
+        penalty: float,
+        reference: Reference = Reference.LEBESGUE,
     ) -> SCE:
         """Compute once what does not depend on W."""
         phi_y = gaussian(squared_distances(sample.Y, centers.Y), sigma_y)
-        return cls(sample, centers, phi_y, lebesgue(centers.Y, sigma_y), sigma_z, penalty)
+        (yy,) = reference.products(centers.Y, sigma_y, phi_y, sample.weight)
+        return cls(sample, centers, phi_y, yy, sigma_z, penalty)
 
     def at(self, W: Array) -> Point:
         """Fit the density in the coordinates ``z = W x``, W of shape (dz, dx)."""

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import softmax
 
 from condensity.core.kernels import Array, gaussian, squared_distances
-from condensity.core.moments import Moments, lebesgue_from_distances, moments
+from condensity.core.moments import Moments, Reference, moments
 from condensity.core.plan import Plan
 from condensity.core.ridge import solve
 
@@ -90,14 +90,15 @@ def select(
     candidates: Candidates,
     score: Score,
     spread: Callable[..., Iterable[Array]] = map,
+    reference: Reference = Reference.LEBESGUE,
 ) -> Choice:
     """Choose bandwidths and penalty in the coordinates ``z = W x`` by held-out loss.
 
     ``spread`` maps a function over the bandwidths; any map gives the same answer.
     """
-    Z, U, V = plan.sample.X @ W.T, plan.basis.X @ W.T, plan.basis.Y
-    squared = squared_distances(Z, U), squared_distances(plan.sample.Y, V), squared_distances(V, V)
-    at_bandwidth = partial(_losses, plan, squared, candidates.penalties, score)
+    Z, U = plan.sample.X @ W.T, plan.basis.X @ W.T
+    squared = squared_distances(Z, U), squared_distances(plan.sample.Y, plan.basis.Y)
+    at_bandwidth = partial(_losses, plan, reference, squared, candidates.penalties, score)
     return _best(candidates, np.stack(list(spread(at_bandwidth, candidates.bandwidths))))
 
 
@@ -115,17 +116,21 @@ def _best(candidates: Candidates, losses: Array) -> Choice:
 
 def _losses(
     plan: Plan,
-    squared: tuple[Array, Array, Array],
+    reference: Reference,
+    squared: tuple[Array, Array],
     penalties: tuple[float, ...],
     score: Score,
     bandwidths: tuple[float, float],
 ) -> Array:
     """Held-out losses (penalties, folds) at one pair of bandwidths."""
-    (zu, yv, vv), (sigma_z, sigma_y), dy = squared, bandwidths, plan.sample.Y.shape[1]
+    (zu, yv), (sigma_z, sigma_y), dy = squared, bandwidths, plan.sample.Y.shape[1]
     log_phi_z = zu * (-0.5 / sigma_z**2)
     phi_z, phi_y = np.exp(log_phi_z), gaussian(yv, sigma_y)
-    yy, weight = lebesgue_from_distances(vv, sigma_y, dy), plan.sample.weight
-    parts = [moments(phi_z[f], phi_y[f], yy, weight[f]) for f in plan.folds]
+    weight = plan.sample.weight
+    yys = reference.products(plan.basis.Y, sigma_y, phi_y, weight, plan.folds)
+    parts = [
+        moments(phi_z[f], phi_y[f], yy, weight[f]) for f, yy in zip(plan.folds, yys, strict=True)
+    ]
     losses = np.empty((len(penalties), len(plan.folds)))
     for j, rows in enumerate(plan.folds):
         kept = np.flatnonzero(plan.usable[j])

@@ -2,5 +2,6 @@
 
 from condensity.estimators.lscde import LSCDE
 from condensity.estimators.lsce import LSCE
+from condensity.estimators.lsmi import LSMI
 
-__all__ = ["LSCDE", "LSCE"]
+__all__ = ["LSCDE", "LSCE", "LSMI"]

@@ -67,47 +67,15 @@ class Prepared:
         )
 
 
-class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
-    """Base of the estimators of p(y|x): subclasses learn, this class asks and answers."""
+class KernelEstimator(BaseEstimator):
+    """Base of all that learns with kernels on samples: the way in."""
 
     n_centers: int | str
     bandwidth: float | tuple[float, float] | None
     penalty: float | None
     cv: Any
-    _density: Density | Ensemble
-    _y_axes: int
     #: Centres that ``n_centers="auto"`` allows itself: the cost of a fit grows with their square.
     _auto_centers = 200
-
-    def predict_dist(self, X: Any) -> Distribution:
-        """Conditional densities p(y|x), one for each row of ``X``.
-
-        Parameters
-        ----------
-        X : array-like (m, dx)
-
-        Returns
-        -------
-        ConditionalMixture or, for outputs with bounds, MappedMixture
-            Answers ``pdf``, ``cdf``, ``quantile``, ``mean``, ``sample`` and the like, exactly.
-        """
-        check_is_fitted(self)
-        return self._density.at(check_inputs(self, X))
-
-    def predict(self, X: Any) -> Array:
-        """Conditional mean E[y|x], (m,) or (m, dy) as y was given to ``fit``."""
-        mean = self.predict_dist(X).mean()
-        return mean if self._y_axes == 1 else mean.reshape(len(mean), -1)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Minus the paper's Error_CDE in the units of y: higher is better, no upper bound.
-
-        See ``condensity.metrics.squared_loss``.
-        """
-        dist = self.predict_dist(X)
-        Y, _ = check_targets(y, n_outputs=dist.n_outputs)
-        check_same_length(dist, Y)
-        return -squared_loss(dist, Y, sample_weight)
 
     def _prepare(
         self,
@@ -176,6 +144,43 @@ class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
         return check_count(
             "n_centers", self.n_centers, low=2, high=n, why=", the number of samples, or 'auto'"
         )
+
+
+class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
+    """Base of the estimators of p(y|x): subclasses learn, this class asks and answers."""
+
+    _density: Density | Ensemble
+    _y_axes: int
+
+    def predict_dist(self, X: Any) -> Distribution:
+        """Conditional densities p(y|x), one for each row of ``X``.
+
+        Parameters
+        ----------
+        X : array-like (m, dx)
+
+        Returns
+        -------
+        ConditionalMixture or, for outputs with bounds, MappedMixture
+            Answers ``pdf``, ``cdf``, ``quantile``, ``mean``, ``sample`` and the like, exactly.
+        """
+        check_is_fitted(self)
+        return self._density.at(check_inputs(self, X))
+
+    def predict(self, X: Any) -> Array:
+        """Conditional mean E[y|x], (m,) or (m, dy) as y was given to ``fit``."""
+        mean = self.predict_dist(X).mean()
+        return mean if self._y_axes == 1 else mean.reshape(len(mean), -1)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Minus the paper's Error_CDE in the units of y: higher is better, no upper bound.
+
+        See ``condensity.metrics.squared_loss``.
+        """
+        dist = self.predict_dist(X)
+        Y, _ = check_targets(y, n_outputs=dist.n_outputs)
+        check_same_length(dist, Y)
+        return -squared_loss(dist, Y, sample_weight)
 
     def _keep(
         self, X: Any, prepared: Prepared, density: Density | Ensemble, setting: Choice | Setting

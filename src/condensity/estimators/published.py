@@ -2,45 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-from itertools import groupby
 from typing import Any, Self
 
-import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-
-from condensity._parallel import spread
-from condensity._parameters import check_count, check_rng, check_verbose
-from condensity.core.kernels import Array
-from condensity.core.selection import RAW_BANDWIDTHS
-from condensity.estimators.base import Prepared, cv_table, reporter
+from condensity.core.moments import Reference
 from condensity.estimators.reducer import DensityReducer
-from condensity.manifold.descent import Stop
-from condensity.reduction.published import (
-    Procedure,
-    Progress,
-    Solution,
-    draw_starts,
-    orient,
-    search,
-)
+from condensity.estimators.search import SubspaceSearch
 
 
-@dataclass(frozen=True, eq=False)
-class Start:
-    """How one start of the search went."""
-
-    n_components: int
-    values: Array  # SCE at the beginning and after every step of each round
-    stop: str  # "converged" or "step limit"
-    sce: float
-    loss: float  # cross-validated, at the subspace where the start ended
-
-
-class PublishedLSCE(DensityReducer):
+class PublishedLSCE(SubspaceSearch, DensityReducer):
     """LSCE as published: what ``LSCE.as_published()`` returns.
 
     One bandwidth for z and y and a penalty on ``|alpha|^2``, both by five-fold cross-validation
@@ -107,30 +76,10 @@ class PublishedLSCE(DensityReducer):
     array([[0., 1., 0., 0., 0.]])
     """
 
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        n_starts: int = 20,
-        n_centers: int | str = "auto",
-        bandwidth: float | tuple[float, float] | None = None,
-        penalty: float | None = None,
-        cv: Any = 5,
-        max_iter: int = 100,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int | Callable[[Progress], None] = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.n_starts = n_starts
-        self.n_centers = n_centers
-        self.bandwidth = bandwidth
-        self.penalty = penalty
-        self.cv = cv
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _reference = Reference.LEBESGUE
+
+    def _describe(self, value: float) -> str:
+        return f"SCE {value:.4f}"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the subspace and the density.
@@ -146,55 +95,9 @@ class PublishedLSCE(DensityReducer):
         -------
         self
         """
-        max_steps = check_count("max_iter", self.max_iter, low=1)
-        n_starts = check_count("n_starts", self.n_starts, low=1)
-        report = reporter(check_verbose(self.verbose), _print_progress)
-        candidates = self._candidates(RAW_BANDWIDTHS)
-        scored = len(candidates) > 1 or self._is_auto()
-        rng = check_rng(self.random_state)
-        prepared = self._prepare(X, y, sample_weight, rng, scored=scored)
-        active = prepared.x_scaling.varies
-        draw = partial(draw_starts, rng, active=active, n_starts=n_starts)
-        starts = [W for dz in self._dimensions(int(active.sum())) for W in draw(dz)]
-        procedure = Procedure(candidates, scored, max_steps)
-        solutions = search(
-            prepared.plan, procedure, starts, spread=spread(self.n_jobs), report=report
-        )
-        self._keep_best(X, prepared, solutions)
-        return self
-
-    def _what_to_fix(self) -> str:
-        return "bandwidth, penalty and n_components"
-
-    def _keep_best(self, X: Any, prepared: Prepared, solutions: list[Solution]) -> None:
-        """Set the fitted attributes from the best start of the best dimension."""
-        by_dimension = groupby(solutions, key=lambda s: len(s.W))
-        winners = [min(group, key=lambda s: s.sce) for _, group in by_dimension]
-        best = min(winners, key=lambda s: s.choice.loss)
-        if best.stop is not Stop.CONVERGED:
-            warnings.warn(
-                f"the best start was still moving after max_iter={self.max_iter} steps: "
-                "raise max_iter",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        W = orient(prepared.plan, best.W)
-        density = prepared.density(W, best.alpha, best.choice)
+        prepared, solutions = self._search(X, y, sample_weight)
+        best = self._keep_best(prepared, solutions)
+        density = prepared.density(self.components_, best.alpha, best.choice)
+        self.sce_ = best.value
         self._keep(X, prepared, density, best.choice)
-        self.sce_ = best.sce
-        self.components_ = W
-        self.n_components_ = self._n_features_out = len(best.W)
-        self.cv_results_ = cv_table([(len(s.W), s.choice) for s in winners])
-        self.n_iter_ = max(1, best.n_steps)
-        self.history_ = [
-            Start(len(s.W), np.array(s.values), s.stop.value, s.sce, s.choice.loss)
-            for s in solutions
-        ]
-
-
-def _print_progress(progress: Progress) -> None:
-    print(
-        f"[LSCE] start {progress.done} of {progress.total}: "
-        f"n_components={progress.n_components}, SCE {progress.sce:.4f}",
-        flush=True,
-    )
+        return self

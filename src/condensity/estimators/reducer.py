@@ -11,16 +11,29 @@ from condensity._parameters import check_count
 from condensity._validation import check_inputs, check_reduced
 from condensity.core.kernels import Array
 from condensity.core.mapped import Distribution
-from condensity.estimators.base import ConditionalDensityEstimator
+from condensity.estimators.base import ConditionalDensityEstimator, KernelEstimator
 
 
-class DensityReducer(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensityEstimator
-):
-    """Base of the estimators of p(y|x) that find the directions z = W x on the way."""
+class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
+    """Base of what finds the directions z = W x that y depends on."""
 
     n_components: int | str
     n_components_: int
+
+    def _dimensions(self, most: int) -> range:
+        """The numbers of components to try, out of ``most`` inputs that vary."""
+        if self._is_auto():
+            return range(1, most + 1)
+        why = ", the number of inputs that vary, or 'auto'"
+        only = check_count("n_components", self.n_components, low=1, high=most, why=why)
+        return range(only, only + 1)
+
+    def _is_auto(self) -> bool:
+        return isinstance(self.n_components, str) and self.n_components == "auto"
+
+
+class DensityReducer(Reducer, ConditionalDensityEstimator):
+    """Base of the estimators of p(y|x) that find the directions z = W x on the way."""
 
     def transform(self, X: Any) -> Array:
         """The reduced inputs ``z = W x``, (m, dz), of standardised x."""
@@ -35,14 +48,3 @@ class DensityReducer(
         """
         check_is_fitted(self)
         return self._density.at_reduced(check_reduced(Z, self.n_components_))
-
-    def _dimensions(self, most: int) -> range:
-        """The numbers of components to try, out of ``most`` inputs that vary."""
-        if self._is_auto():
-            return range(1, most + 1)
-        why = ", the number of inputs that vary, or 'auto'"
-        only = check_count("n_components", self.n_components, low=1, high=most, why=why)
-        return range(only, only + 1)
-
-    def _is_auto(self) -> bool:
-        return isinstance(self.n_components, str) and self.n_components == "auto"

@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 
 from condensity.core.kernels import Array, Mask
+from condensity.core.moments import Reference
 from condensity.core.objective import SCE, Point
 from condensity.core.plan import Plan
 from condensity.core.selection import Candidates, Choice, raw_losses, select, unscored
@@ -32,7 +33,7 @@ class Solution:
 
     W: Array  # (dz, dx) orthonormal rows
     alpha: Array  # (b,) coefficients of the fit at W
-    sce: float
+    value: float  # the SCE, or -1/2 - SMI
     choice: Choice
     values: tuple[float, ...]  # SCE before and after every step of each round, and at the end
     n_steps: int
@@ -46,12 +47,20 @@ class Procedure:
     candidates: Candidates
     scored: bool  # False: a single candidate, and no one to ask how good it is
     max_steps: int
+    reference: Reference = Reference.LEBESGUE
 
     def choose(self, plan: Plan, W: Array) -> Choice:
         """Bandwidths and penalty for ``z = W x``."""
         if not self.scored:
             return unscored(self.candidates)
-        return select(plan, W, self.candidates, raw_losses)
+        return select(plan, W, self.candidates, raw_losses, reference=self.reference)
+
+    def problem(self, plan: Plan, choice: Choice) -> SCE:
+        """The SCE estimate as a function of W, with the chosen bandwidths and penalty.
+
+        By the empirical reference it is ``-1/2 - SMI``, with LSMI's estimate of SMI.
+        """
+        return sce_problem(plan, choice, self.reference)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +70,7 @@ class Progress:
     done: int
     total: int
     n_components: int
-    sce: float
+    value: float  # the SCE, or -1/2 - SMI
 
 
 #: Maps a function over items; hears of every start that is done.
@@ -69,7 +78,7 @@ Spread = Callable[..., Iterable[Solution]]
 Report = Callable[[Progress], None]
 
 
-def sce_problem(plan: Plan, choice: Choice) -> SCE:
+def sce_problem(plan: Plan, choice: Choice, reference: Reference = Reference.LEBESGUE) -> SCE:
     """The SCE estimate as a function of W, with the chosen bandwidths and penalty."""
     return SCE.build(
         plan.sample,
@@ -77,6 +86,7 @@ def sce_problem(plan: Plan, choice: Choice) -> SCE:
         sigma_z=choice.sigma_z,
         sigma_y=choice.sigma_y,
         penalty=choice.penalty,
+        reference=reference,
     )
 
 
@@ -92,7 +102,7 @@ def learn(plan: Plan, procedure: Procedure, W: Array) -> Solution:
     while stop is not Stop.CONVERGED and n_steps < procedure.max_steps:
         if n_steps <= procedure.max_steps // 2:
             choice = procedure.choose(plan, W)
-            problem = sce_problem(plan, choice)
+            problem = procedure.problem(plan, choice)
         steps = min(STEPS_PER_ROUND, procedure.max_steps - n_steps)
         descent = descend(problem, W, max_steps=steps, tol=GRADIENT_TOL, step=step)
         values += descent.values
@@ -101,7 +111,7 @@ def learn(plan: Plan, procedure: Procedure, W: Array) -> Solution:
             stop = Stop.CONVERGED
         W, step = orthonormal(descent.point.W), descent.step
     choice = procedure.choose(plan, W)
-    end = sce_problem(plan, choice).at(W)
+    end = procedure.problem(plan, choice).at(W)
     return Solution(W, end.alpha, end.value, choice, (*values, end.value), n_steps, stop)
 
 
@@ -140,5 +150,5 @@ def search(
     solutions: list[Solution] = []
     for solution in spread(partial(learn, plan, procedure), starts):
         solutions.append(solution)
-        report(Progress(len(solutions), len(starts), len(solution.W), solution.sce))
+        report(Progress(len(solutions), len(starts), len(solution.W), solution.value))
     return solutions
