@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from condensity.core.selection import (
     Candidates,
     raw_losses,
     select,
+    select_near,
     shipped_losses,
     unscored,
 )
@@ -101,3 +104,22 @@ def test_unscored_takes_the_only_candidate():
     choice = unscored(Candidates(((0.5, 0.6),), (0.2,)))
     assert (choice.sigma_z, choice.sigma_y, choice.penalty) == (0.5, 0.6, 0.2)
     assert np.isnan(choice.loss)
+
+
+def test_a_search_near_the_last_choice_goes_downhill_and_no_further():
+    plan = random_plan()
+    grid = Candidates(tuple((s, s) for s in np.logspace(-1, 1, 9)), (0.01, 0.1))
+    W = random_subspace(1, 2, 4)
+    whole = select(plan, W, grid, raw_losses)
+    best = whole.losses.mean(axis=-1).min(axis=-1)  # by bandwidth
+    downhill = np.flatnonzero(np.diff(best) > 0)[0]
+    last = select(plan, W, Candidates(grid.bandwidths, grid.penalties), raw_losses)
+    start = replace(last, sigma_z=grid.bandwidths[0][0], sigma_y=grid.bandwidths[0][1])
+    near = select_near(plan, W, raw_losses, start)
+    assert (near.sigma_z, near.sigma_y) == grid.bandwidths[downhill]
+    assert near.loss == best[downhill]
+    tried = ~np.isnan(near.losses).any(axis=(1, 2))
+    assert tried.tolist() == [i <= downhill + 1 for i in range(9)]
+    np.testing.assert_array_equal(near.losses[tried], whole.losses[tried])
+    again = select_near(plan, W, raw_losses, near)
+    assert (again.sigma_z, again.penalty, again.loss) == (near.sigma_z, near.penalty, near.loss)

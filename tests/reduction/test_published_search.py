@@ -35,9 +35,9 @@ def test_learning_from_a_start_ends_lower_than_it_began():
 class Recorder(Procedure):
     """A procedure that remembers where it was asked to choose."""
 
-    def choose(self, plan, W):
+    def choose(self, plan, W, last=None):
         asked.append(W)
-        return super().choose(plan, W)
+        return super().choose(plan, W, last)
 
 
 asked = []

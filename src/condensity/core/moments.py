@@ -20,7 +20,10 @@ from condensity.core.kernels import Array, Indices, gaussian, squared_distances
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Basis averages over a sample of total weight ``n``; disjoint samples pool with ``+``."""
+    """Basis averages over a sample of total weight ``n``; disjoint samples pool with ``+``.
+
+    ``-`` takes away again what was pooled.
+    """
 
     zz: Array  # (b, b) mean of phi_z phi_z^T
     yy: Array  # (b, b) integral of phi_y phi_y^T by the reference measure of y
@@ -33,7 +36,13 @@ class Moments:
         return self.zz * self.yy
 
     def __add__(self, other: Moments) -> Moments:
-        n = self.n + other.n
+        return self._pool(other, other.n)
+
+    def __sub__(self, other: Moments) -> Moments:
+        return self._pool(other, -other.n)
+
+    def _pool(self, other: Moments, n_other: float) -> Moments:
+        n = self.n + n_other
         share = self.n / n
         zz = share * self.zz + (1 - share) * other.zz
         # By dy it does not depend on the sample: nothing is to be pooled, and nothing rounded.

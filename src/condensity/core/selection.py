@@ -17,6 +17,7 @@ from operator import add
 import numpy as np
 from scipy.special import softmax
 
+from condensity.core import lattice
 from condensity.core.kernels import Array, gaussian, squared_distances
 from condensity.core.moments import Moments, Reference, moments
 from condensity.core.plan import Plan
@@ -96,10 +97,42 @@ def select(
 
     ``spread`` maps a function over the bandwidths; any map gives the same answer.
     """
+    at_bandwidth = _judge(plan, W, candidates, score, reference)
+    return _best(candidates, np.stack(list(spread(at_bandwidth, candidates.bandwidths))))
+
+
+def select_near(
+    plan: Plan,
+    W: Array,
+    score: Score,
+    last: Choice,
+    reference: Reference = Reference.LEBESGUE,
+) -> Choice:
+    """Choose as ``select`` does, among bandwidths downhill from the ``last`` choice.
+
+    For a W that has moved a little.  Losses of bandwidths that were not tried are NaN.
+    """
+    candidates, at_bandwidth = last.candidates, _judge(plan, W, last.candidates, score, reference)
+    losses = np.full(last.losses.shape, np.nan)
+
+    def loss(index: lattice.Index) -> float:
+        row = losses[index]
+        if np.isnan(row).any():
+            row[...] = at_bandwidth(candidates.bandwidths[index[0]])
+        return float(row.mean(axis=-1).min())
+
+    start = candidates.bandwidths.index((last.sigma_z, last.sigma_y))
+    lattice.descend(loss, [(start,)], (len(candidates.bandwidths),), (1,))
+    return _best(candidates, losses)
+
+
+def _judge(
+    plan: Plan, W: Array, candidates: Candidates, score: Score, reference: Reference
+) -> Callable[[tuple[float, float]], Array]:
+    """Held-out losses (penalties, folds) at given bandwidths, as a function of these."""
     Z, U = plan.sample.X @ W.T, plan.basis.X @ W.T
     squared = squared_distances(Z, U), squared_distances(plan.sample.Y, plan.basis.Y)
-    at_bandwidth = partial(_losses, plan, reference, squared, candidates.penalties, score)
-    return _best(candidates, np.stack(list(spread(at_bandwidth, candidates.bandwidths))))
+    return partial(_losses, plan, reference, squared, candidates.penalties, score)
 
 
 def unscored(candidates: Candidates) -> Choice:
@@ -109,7 +142,8 @@ def unscored(candidates: Candidates) -> Choice:
 
 def _best(candidates: Candidates, losses: Array) -> Choice:
     mean = losses.mean(axis=-1)
-    i, j = np.unravel_index(int(np.argmin(mean)), mean.shape)
+    known = np.where(np.isnan(mean), np.inf, mean)
+    i, j = np.unravel_index(int(np.argmin(known)), mean.shape)
     sigma_z, sigma_y = candidates.bandwidths[i]
     return Choice(sigma_z, sigma_y, candidates.penalties[j], float(mean[i, j]), candidates, losses)
 
@@ -131,11 +165,13 @@ def _losses(
     parts = [
         moments(phi_z[f], phi_y[f], yy, weight[f]) for f, yy in zip(plan.folds, yys, strict=True)
     ]
+    total = reduce(add, parts)
     losses = np.empty((len(penalties), len(plan.folds)))
     for j, rows in enumerate(plan.folds):
         kept = np.flatnonzero(plan.usable[j])
-        train = reduce(add, parts[:j] + parts[j + 1 :]).keep(kept)
-        alphas = np.column_stack([solve(train.G, train.h, penalty=p) for p in penalties])
+        train = (total - parts[j]).keep(kept)
+        G = train.G
+        alphas = np.column_stack([solve(G, train.h, penalty=p) for p in penalties])
         held_out = parts[j].keep(kept)
         y_mass = float(np.sqrt(2 * np.pi) * sigma_y) ** dy
         fold = Fold(

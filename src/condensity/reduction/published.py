@@ -17,7 +17,7 @@ from condensity.core.kernels import Array, Mask
 from condensity.core.moments import Reference
 from condensity.core.objective import SCE, Point
 from condensity.core.plan import Plan
-from condensity.core.selection import Candidates, Choice, raw_losses, select, unscored
+from condensity.core.selection import Candidates, Choice, raw_losses, select, select_near, unscored
 from condensity.manifold.descent import Descent, Stop, descend
 from condensity.manifold.grassmann import orthonormal, projector_gap, random_point
 
@@ -49,10 +49,12 @@ class Procedure:
     max_steps: int
     reference: Reference = Reference.LEBESGUE
 
-    def choose(self, plan: Plan, W: Array) -> Choice:
-        """Bandwidths and penalty for ``z = W x``."""
+    def choose(self, plan: Plan, W: Array, last: Choice | None = None) -> Choice:
+        """Bandwidths and penalty for ``z = W x``; of all, or near the ``last`` choice."""
         if not self.scored:
             return unscored(self.candidates)
+        if last is not None:
+            return select_near(plan, W, raw_losses, last, self.reference)
         return select(plan, W, self.candidates, raw_losses, reference=self.reference)
 
     def problem(self, plan: Plan, choice: Choice) -> SCE:
@@ -98,10 +100,10 @@ def learn(plan: Plan, procedure: Procedure, W: Array) -> Solution:
     model, loss and coefficients belong to the W that is returned.
     """
     values: list[float] = []
-    step, stop, n_steps = None, Stop.STEP_LIMIT, 0
+    choice, step, stop, n_steps = None, None, Stop.STEP_LIMIT, 0
     while stop is not Stop.CONVERGED and n_steps < procedure.max_steps:
         if n_steps <= procedure.max_steps // 2:
-            choice = procedure.choose(plan, W)
+            choice = procedure.choose(plan, W, choice)
             problem = procedure.problem(plan, choice)
         steps = min(STEPS_PER_ROUND, procedure.max_steps - n_steps)
         descent = descend(problem, W, max_steps=steps, tol=GRADIENT_TOL, step=step)
