@@ -39,8 +39,8 @@ def test_folds_pool_to_the_whole_sample(cut):
     np.testing.assert_allclose(pooled.h, whole.h, rtol=1e-13)
     assert pooled.n == pytest.approx(whole.n)
     left = whole - b
-    np.testing.assert_allclose(left.zz, a.zz, rtol=1e-12)
-    np.testing.assert_allclose(left.h, a.h, rtol=1e-12)
+    np.testing.assert_allclose(left.zz, a.zz, atol=1e-14)
+    np.testing.assert_allclose(left.h, a.h, atol=1e-14)
     assert left.n == pytest.approx(a.n)
 
 
