@@ -30,6 +30,7 @@ LAYERS = {  # what each room may use of the others
     },
     "plots": {"_validation", "core", "estimators", "_extras"},
     "_extras": set(),
+    "experiments": {"estimators", "metrics", "datasets", "core", "plots", "_extras"},
     "demo": {"_extras", "plots", "estimators", "metrics", "datasets", "reduction"},
 }
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

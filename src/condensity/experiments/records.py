@@ -1,0 +1,94 @@
+"""Records of experiments: one cell, one line of JSON, in a file that survives being killed.
+
+A line is appended by a single write and flushed to the disk.  What a killed run leaves behind is
+whole lines and at most one torn one at the end, which is cut off when the file is opened again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    """One thing to do: a method on one sample of a problem."""
+
+    study: str
+    problem: str
+    method: str
+    n: int
+    seed: int
+
+    def __str__(self) -> str:
+        return f"{self.study}: {self.method} on {self.problem}, n = {self.n}, seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Record:
+    """What came of a cell: its results, or the error that ended it."""
+
+    cell: Cell
+    results: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    error: str | None = None
+
+    def to_line(self) -> str:
+        """One line of JSON; floats as they are, to the last bit."""
+        parts = asdict(self.cell) | {"results": self.results, "seconds": self.seconds}
+        if self.error is not None:
+            parts["error"] = self.error
+        return json.dumps(parts) + "\n"
+
+    @classmethod
+    def from_line(cls, line: str) -> Record:
+        """Read it again."""
+        parts = json.loads(line)
+        cell = Cell(*(parts[name] for name in Cell.__dataclass_fields__))
+        return cls(cell, parts["results"], parts["seconds"], parts.get("error"))
+
+
+class RecordFile:
+    """A file of records that only grows."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> dict[Cell, Record]:
+        """All records by cell, in the order of the cells; the last one of a cell counts."""
+        if not self.path.exists():
+            return {}
+        text = self.path.read_text(encoding="utf-8")
+        whole = text[: text.rfind("\n") + 1]
+        found = {}
+        for number, line in enumerate(whole.splitlines(), start=1):
+            try:
+                record = Record.from_line(line)
+            except (ValueError, KeyError, TypeError) as error:
+                raise ValueError(
+                    f"line {number} of {self.path} is no record ({error}): "
+                    "remove that line, or choose another folder"
+                ) from error
+            found[record.cell] = record
+        return dict(sorted(found.items()))
+
+    def repair(self) -> None:
+        """Cut off what a killed run may have left of a line."""
+        if self.path.exists():
+            content = self.path.read_bytes()
+            whole = content.rfind(b"\n") + 1
+            if whole < len(content):
+                os.truncate(self.path, whole)
+
+    def append(self, record: Record) -> None:
+        """Add one record, and see it to the disk."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            os.write(handle, record.to_line().encode())
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,53 @@
+"""Cells that are quick to do, for the tests of the runner; run it to do them all.
+
+python cells.py FILE JOBS
+"""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from condensity.experiments.records import Cell, RecordFile
+from condensity.experiments.runner import local_workers, run
+
+CELLS = [
+    Cell("study", f"problem {p}", m, 10, seed) for p in "ab" for m in "xy" for seed in range(6)
+]
+
+
+def draw(cell):
+    """Numbers that depend on the cell alone, after a while."""
+    time.sleep(0.05)
+    rng = np.random.default_rng([ord(cell.problem[-1]), ord(cell.method), cell.seed])
+    return {"value": rng.standard_normal(), "many": rng.standard_normal(50).tolist()}
+
+
+def draw_or_fail(cell):
+    if cell.seed == 2:
+        raise ValueError(f"no {cell.method}")
+    return {"value": cell.seed}
+
+
+def draw_or_die(cell):
+    if cell.seed == 3 and cell.method == "x":
+        os._exit(9)
+    return {"value": cell.seed}
+
+
+def draw_and_warn(cell):
+    np.log(np.zeros(1))
+    return {"threads": [pool["num_threads"] for pool in pools()]}
+
+
+def pools():
+    from threadpoolctl import threadpool_info
+
+    return threadpool_info()
+
+
+if __name__ == "__main__":
+    jobs = int(sys.argv[2])
+    run(CELLS, draw, RecordFile(Path(sys.argv[1])), workers=local_workers(jobs), in_flight=jobs)
