@@ -18,7 +18,7 @@ LAYERS = {  # what each room may use of the others
     "core": {"_parameters"},
     "metrics": {"_validation", "core", "manifold"},
     "reduction": {"core", "manifold"},
-    "datasets": {"_parameters", "core"},
+    "datasets": {"_parameters", "_extras", "core"},
     "estimators": {
         "_parameters",
         "_validation",
@@ -78,7 +78,8 @@ def test_every_public_name_exists_and_is_documented():
 
 
 def test_importing_the_library_imports_no_extra():
-    extras = "matplotlib", "rich", "polars"  # pandas comes with scikit-learn where it is installed
+    # Not pandas, which comes with scikit-learn where it is installed.
+    extras = "matplotlib", "rich", "polars", "pooch", "requests"
     code = f"import sys, condensity; print([m for m in {extras} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
