@@ -49,6 +49,8 @@ class LSMI(SubspaceSearch):
     components_ : (dz, dx)
         The directions, orthonormal rows, acting on standardised inputs.
     n_components_ : int
+    subspaces_ : list of (dz, dx)
+        The best directions for every number of components that was tried.
     smi_ : float
         The mutual information reached.
     bandwidth_ : (float, float)

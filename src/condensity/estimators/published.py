@@ -49,6 +49,8 @@ class PublishedLSCE(SubspaceSearch, DensityReducer):
         The directions, orthonormal rows, acting on standardised inputs.  Only their span means
         something; signs are such that z grows with the first output.
     n_components_ : int
+    subspaces_ : list of (dz, dx)
+        The best directions for every number of components that was tried.
     bandwidth_ : (float, float)
         sigma_z and sigma_y, in standardised units.
     penalty_ : float

@@ -116,6 +116,7 @@ class SubspaceSearch(Reducer):
             )
         self.components_ = orient(prepared.plan, best.W)
         self.n_components_ = self._n_features_out = len(best.W)
+        self.subspaces_ = [orient(prepared.plan, winner.W) for winner in winners]
         self.cv_results_ = cv_table([(len(s.W), s.choice) for s in winners])
         self.n_iter_ = max(1, best.n_steps)
         self.history_ = [

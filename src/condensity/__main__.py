@@ -1,0 +1,23 @@
+"""``condensity`` and ``python -m condensity``: the command line, or how to get it."""
+
+from __future__ import annotations
+
+import sys
+
+from condensity._extras import require
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        for module in ("typer", "rich"):
+            require(module, "cli")
+    except ModuleNotFoundError as error:
+        sys.exit(f"condensity: {error}")
+    from condensity.cli import app
+
+    app()
+
+
+if __name__ == "__main__":
+    main()

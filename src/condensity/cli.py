@@ -1,0 +1,95 @@
+"""The command ``condensity``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from condensity.experiments.records import Record
+from condensity.experiments.reproduce import cells_of, records_of, reproduce
+from condensity.experiments.runner import local_workers
+from condensity.experiments.studies import STUDIES
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+ALL = "all"
+
+
+@app.callback()
+def main() -> None:
+    """Conditional densities p(y|x) and the few directions of x they depend on."""
+
+
+@app.command("reproduce")
+def reproduce_command(
+    study: Annotated[str, typer.Argument(help=f"{', '.join(STUDIES)}, or {ALL}")] = ALL,
+    out: Annotated[Path, typer.Option(help="folder for records, tables, figures, page")] = Path(
+        "reproduced"
+    ),
+    jobs: Annotated[int, typer.Option(min=1, help="worker processes")] = os.cpu_count() or 1,
+    quick: Annotated[bool, typer.Option(help="a first look: few and small cells")] = False,
+    only: Annotated[
+        list[str] | None, typer.Option(help="this problem only; repeat for more")
+    ] = None,
+    retry: Annotated[bool, typer.Option(help="try again what failed before")] = False,
+) -> None:
+    """Rebuild the paper's tables and figures; what was done before is not done again."""
+    names = _studies(study)
+    chosen = _problems(names, only or [])
+    console = Console(stderr=True)
+    cells = cells_of(names, quick=quick, only=chosen)
+    done = {c for c, r in records_of(out, quick=quick).read().items() if not (retry and r.error)}
+    left = sum(cell not in done for cell in cells)
+    console.print(f"{len(cells)} cells, {left} to do, {jobs} at a time")
+    failed: list[Record] = []
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=console) as progress:
+        task = progress.add_task("running", total=left)
+
+        def hear(record: Record) -> None:
+            progress.update(task, advance=1, description=record.cell.problem)
+            if record.error:
+                failed.append(record)
+                progress.console.print(f"[red]failed[/] {record.cell}: {record.error}", markup=True)
+
+        page = reproduce(
+            names,
+            out,
+            workers=local_workers(jobs),
+            in_flight=jobs,
+            quick=quick,
+            only=chosen,
+            retry=retry,
+            report=hear,
+            command=f"condensity reproduce {study}{' --quick' if quick else ''}",
+        )
+    if failed:
+        console.print(f"{len(failed)} cells failed; --retry tries them again")
+    typer.echo(page)
+
+
+def _studies(study: str) -> list[str]:
+    if study != ALL and study not in STUDIES:
+        _refuse(f"there is no study {study!r}: choose {', '.join(STUDIES)} or {ALL}")
+    return list(STUDIES) if study == ALL else [study]
+
+
+def _problems(studies: list[str], only: list[str]) -> list[str]:
+    known = [problem for name in studies for problem in STUDIES[name].sizes]
+    for problem in only:
+        if problem not in known:
+            _refuse(f"there is no problem {problem!r} in it: choose {', '.join(known)}")
+    return only
+
+
+def _refuse(message: str) -> None:
+    typer.echo(f"condensity: {message}", err=True)
+    raise typer.Exit(2)
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,108 @@
+"""The paper's Figures 2 and 3 from records; nothing is computed here but means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from condensity._extras import require
+from condensity.experiments.methods import OURS
+from condensity.experiments.records import Record
+from condensity.experiments.tables import Column, collect, label
+
+#: A color for each reducer, a line for each density.
+COLORS = {
+    "None": "#7f7f7f",
+    "LSMI": "#1f78b4",
+    "LSCE": "#e66101",
+    "True": "#222222",
+    OURS: "#7b3294",
+}
+LINES = {"LSCDE": "-", "ε-KDE": ":", "own": "--"}
+HEADS = {"None": "None/LSCDE", "LSCE": "LSCE as published", OURS: f"{OURS}, this library's default"}
+
+
+def illustration(records: Iterable[Record]) -> Any:
+    """Densities along lines of the input that counts, over the samples: Figure 2."""
+    plt = require("matplotlib.pyplot", "plots")
+    found = {(r.cell.problem, r.cell.method): r.results for r in records if r.results}
+    problems = list(dict.fromkeys(problem for problem, _ in found))
+    methods = [m for m in HEADS if any(key[1] == m for key in found)]
+    size = (3.6 * len(methods), 3.0 * len(problems))
+    figure, axes = plt.subplots(
+        len(problems), len(methods), figsize=size, layout="constrained", squeeze=False, sharey="row"
+    )
+    for i, problem in enumerate(problems):
+        for j, method in enumerate(methods):
+            _slices(axes[i, j], found.get((problem, method)), COLORS[method])
+            axes[0, j].set_title(HEADS[method], fontsize=10)
+        axes[i, 0].set_ylabel(f"{problem}: y")
+    for ax in axes[-1]:
+        ax.set_xlabel("x1")
+    return figure
+
+
+def _slices(ax: Any, results: dict[str, Any] | None, color: str) -> None:
+    """Each density drawn sideways, to the right of the place that it belongs to."""
+    if results is None:
+        ax.set_axis_off()
+        return
+    places, steps = np.array(results["places"]), np.array(results["steps"])
+    densities = np.array(results["densities"])
+    ax.plot(results["x"], results["y"], ".", ms=3, color="#999999", alpha=0.6)
+    room = 0.9 * np.median(np.diff(places))
+    for place, density in zip(places, densities, strict=True):
+        width = room * density / np.quantile(densities.max(axis=1), 0.8)
+        ax.fill_betweenx(steps, place, place + width, color=color, alpha=0.25, lw=0)
+        ax.plot(place + width, steps, color=color, lw=1)
+
+
+def artificial(records: Iterable[Record]) -> Any:
+    """Error_DR and Error_CDE against n, and the histogram of y between them: Figure 3."""
+    plt = require("matplotlib.pyplot", "plots")
+    records = list(records)
+    problems = sorted({r.cell.problem for r in records})
+    figure, axes = plt.subplots(
+        len(problems), 3, figsize=(12, 3.4 * len(problems)), layout="constrained", squeeze=False
+    )
+    for row, problem in zip(axes, problems, strict=True):
+        own = [r for r in records if r.cell.problem == problem]
+        _errors(row[0], own, "Error_DR")
+        _histogram(row[1], own)
+        _errors(row[2], own, "Error_CDE")
+        row[0].set_ylabel(f"{problem}: Error_DR")
+        row[2].set_ylabel("Error_CDE")
+    axes[0, 2].legend(fontsize=7, ncols=2)
+    return figure
+
+
+def _errors(ax: Any, records: list[Record], kind: str) -> None:
+    found = collect(records, kind, by_size=True)
+    lines: dict[Column, list[tuple[int, float, float]]] = {}
+    for row, columns in found.items():
+        for column, runs in columns.items():
+            values = np.array(list(runs.values()))
+            error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
+            point = (int(row.split("= ")[1]), float(values.mean()), float(error))
+            lines.setdefault(column, []).append(point)
+    for column, points in lines.items():
+        # The subspace is the same whatever density comes after it; that of the truth has no error.
+        if kind == "Error_DR" and (column[1] == "ε-KDE" or column[0] in ("None", "True")):
+            continue
+        n, mean, error = np.array(sorted(points)).T
+        style = {"color": COLORS[column[0]], "ls": LINES[column[1]], "label": label(column)}
+        ax.errorbar(n, mean, yerr=error, lw=1.2, capsize=2, **style)
+    ax.set(xlabel="n", xscale="log")
+    sizes = sorted({record.cell.n for record in records})
+    ax.set_xticks(sizes, [str(n) for n in sizes])
+    ax.minorticks_off()
+
+
+def _histogram(ax: Any, records: list[Record]) -> None:
+    samples = [(r.cell.n, r.results["y"]) for r in records if "y" in r.results]
+    if samples:
+        n, y = max(samples)
+        ax.hist(y, bins=30, color="#bbbbbb")
+        ax.set(xlabel=f"y, {n} samples", ylabel="count")

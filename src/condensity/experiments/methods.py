@@ -1,0 +1,92 @@
+"""The methods of the experiments: a reducer, then a density on what it leaves.
+
+A reducer gives one subspace for every number of directions; each density chooses among them by
+its own cross-validation, as in the paper's Table 2.  W has seen all samples by then: the paper does
+it so, and it flatters reduction.  The default LSCE cross-fits, and needs no one after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from condensity.core.kernels import Array
+from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE
+from condensity.experiments.problems import Data
+from condensity.metrics import squared_loss, subspace_error
+
+DENSITIES: dict[str, Callable[[int], Any]] = {
+    "LSCDE": lambda seed: LSCDE(random_state=seed),
+    "ε-KDE": lambda seed: EpsilonKDE(random_state=seed),
+}
+#: The default of this library, with the density that it finds on the way.
+OURS = "LSCE()"
+#: What learns directions, by the number of these; "None" and "True" need not.
+REDUCERS: dict[str, Callable[[Any], Any]] = {
+    "SIR": lambda dz: SIR(n_components=dz),
+    "SAVE": lambda dz: SAVE(n_components=dz),
+    "LSMI": LSMI,
+    "LSCE": LSCE.as_published,
+    OURS: LSCE,
+}
+#: Random starts of a search over subspaces, when there is no time.
+QUICK_STARTS = 2
+
+
+def evaluate(method: str, data: Data, seed: int, *, quick: bool = False) -> dict[str, Any]:
+    """Fit a method to the training samples; for each density its error on the test samples.
+
+    The number of directions is the true one, where it is known.
+    """
+    dz = None if data.W is None else len(data.W)
+    whole, subspaces = _reduce(method, data, seed, dz, quick=quick)
+    results = {}
+    if whole is not None:
+        own = whole.components_ / _units(data)
+        results["own"] = _judge(whole, data, data.X_test, own)
+    if method == OURS:
+        return results
+    for name, make in DENSITIES.items():
+        fits = [make(seed).fit(data.X @ W.T, data.Y) for W in subspaces]
+        best = int(np.argmax([fit.cv_results_["mean_test_score"].max() for fit in fits]))
+        W = subspaces[best]
+        results[name] = _judge(fits[best], data, data.X_test @ W.T, W)
+    return results
+
+
+def _reduce(
+    method: str, data: Data, seed: int, dz: int | None, *, quick: bool
+) -> tuple[Any, list[Array]]:
+    """A model with a density of its own, if it is one, and subspaces (., dx) of raw inputs."""
+    units, dx = _units(data), data.X.shape[1]
+    if method == "None":
+        return None, [np.diag(1 / units)]
+    if method == "True":
+        assert data.W is not None
+        return None, [data.W]
+    if method in ("SIR", "SAVE"):
+        W = REDUCERS[method](dz or dx).fit(data.X, data.Y).components_
+        return None, [W[:d] / units for d in ([dz] if dz else range(1, len(W) + 1))]
+    model = REDUCERS[method](dz or "auto").set_params(random_state=seed)
+    if quick:
+        model.set_params(n_starts=QUICK_STARTS)
+    model.fit(data.X, data.Y)
+    subspaces = [] if method == OURS else [W / units for W in model.subspaces_]
+    return (None if method == "LSMI" else model), subspaces
+
+
+def _units(data: Data) -> Array:
+    """What inputs are divided by to be standardised, (dx,)."""
+    sd: Array = data.X.std(axis=0)
+    return np.where(np.ptp(data.X, axis=0) > 0, sd, 1.0)
+
+
+def _judge(model: Any, data: Data, X_test: Array, W: Array) -> dict[str, float]:
+    """Error_CDE in the paper's unit, the number of directions and, where it is known, Error_DR."""
+    loss = data.unit * squared_loss(model.predict_dist(X_test), data.Y_test)
+    results = {"Error_CDE": float(loss), "dz": len(W)}
+    if data.W is not None:
+        results["Error_DR"] = float(subspace_error(W, data.W))
+    return results

@@ -1,0 +1,87 @@
+"""One page that shows it all: tables, figures, and what made them.  It needs no network."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib.metadata import version
+
+from condensity.experiments.records import Record
+from condensity.experiments.sheets import Sheet
+
+STYLE = """
+:root { color-scheme: light dark;
+  --ink: #1c1c22; --paper: #ffffff; --faint: #6b6b76; --line: #d9d9e0; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e8e8ee; --paper: #17171c; --faint: #9a9aa8; --line: #3a3a44; }
+  figure { background: #ffffff; border-radius: 6px; }
+}
+body { font: 16px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--paper);
+  max-width: 72rem; margin: 0 auto; padding: 2rem 1rem 4rem; }
+h1 { font-size: 1.7rem; line-height: 1.2; } h2 { font-size: 1.2rem; margin-top: 2.5rem; }
+p, li { max-width: 46rem; } .wide { overflow-x: auto; }
+table { border-collapse: collapse; font-size: 0.84rem; font-variant-numeric: tabular-nums; }
+th, td { padding: 0.3rem 0.6rem; border-bottom: 1px solid var(--line);
+  text-align: right; white-space: nowrap; }
+th:first-child { text-align: left; position: sticky; left: 0; background: var(--paper); }
+td small { display: block; color: var(--faint); }
+figure { margin: 1rem 0; } figure svg { width: 100%; height: auto; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.2rem 1rem;
+  color: var(--faint); font-size: 0.9rem; }
+dd { margin: 0; }
+"""
+
+
+def page(
+    sheets: Sequence[Sheet],
+    figures: Mapping[str, str],
+    records: Sequence[Record],
+    *,
+    quick: bool,
+    command: str,
+) -> str:
+    """The page as text; ``figures`` are SVG by title."""
+    drawn = "\n".join(
+        f"<section><h2>{escape(title)}</h2><figure>{svg[svg.index('<svg') :]}</figure></section>"
+        for title, svg in figures.items()
+    )
+    warning = (
+        "<p><b>A quick look: few runs of small problems with few starts.</b></p>" if quick else ""
+    )
+    return (
+        "<!doctype html>\n<html lang=en>\n<head><meta charset=utf-8>"
+        "<meta name=viewport content='width=device-width, initial-scale=1'>"
+        f"<title>condensity: the paper's experiments</title><style>{STYLE}</style></head>\n<body>\n"
+        "<h1>Conditional densities and dimension reduction: the paper's experiments</h1>\n"
+        "<p>Tangkaratt, Xie and Sugiyama, <i>Conditional Density Estimation with Dimensionality "
+        "Reduction via Squared-Loss Conditional Entropy Minimization</i>. LSCE appears twice: as "
+        f"published, and as this library fits it by default, LSCE().</p>\n{warning}"
+        f"{drawn}\n{''.join(sheet.html() for sheet in sheets)}"
+        f"{_failures(records)}{_made_by(records, command)}</body>\n</html>\n"
+    )
+
+
+def _failures(records: Sequence[Record]) -> str:
+    failed = [r for r in records if r.error]
+    if not failed:
+        return ""
+    items = "".join(f"<li>{escape(f'{r.cell}: {r.error}')}</li>" for r in failed)
+    return f"<section><h2>Cells that failed</h2><ul>{items}</ul></section>\n"
+
+
+def _made_by(records: Sequence[Record], command: str) -> str:
+    seeds = sorted({r.cell.seed for r in records})
+    hours = sum(r.seconds for r in records) / 3600
+    packages = ", ".join(
+        f"{p} {version(p)}" for p in ("condensity", "numpy", "scipy", "scikit-learn")
+    )
+    facts = {
+        "command": command,
+        "cells": str(len(records)),
+        "seeds": f"{seeds[0]} to {seeds[-1]}" if seeds else "none",
+        "time of all cells": f"{hours:.2f} hours on one core",
+        "versions": f"{packages}, Python {platform.python_version()}",
+    }
+    told = "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in facts.items())
+    return f"<section><h2>How this was made</h2><dl>{told}</dl></section>\n"

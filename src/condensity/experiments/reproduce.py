@@ -1,0 +1,117 @@
+"""All of it: run the cells that are missing, write tables, figures and the page that shows them."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+from condensity._extras import require
+from condensity.experiments import figures, tables
+from condensity.experiments.page import page
+from condensity.experiments.records import Cell, Record, RecordFile
+from condensity.experiments.runner import Workers, run
+from condensity.experiments.sheets import Sheet
+from condensity.experiments.studies import STUDIES
+
+
+def records_of(out: Path, *, quick: bool) -> RecordFile:
+    """Where the records of a folder are; a quick look never counts for the real thing."""
+    return RecordFile(out / ("records-quick.jsonl" if quick else "records.jsonl"))
+
+
+def cells_of(studies: Sequence[str], *, quick: bool, only: Collection[str]) -> list[Cell]:
+    """The cells of the named studies."""
+    return [cell for name in studies for cell in STUDIES[name].cells(quick=quick, only=only)]
+
+
+def do(cell: Cell, *, quick: bool) -> dict[str, Any]:
+    """The work of a cell."""
+    return STUDIES[cell.study].work(cell, quick=quick)
+
+
+def reproduce(
+    studies: Sequence[str],
+    out: Path,
+    *,
+    workers: Workers,
+    in_flight: int,
+    quick: bool = False,
+    only: Collection[str] = (),
+    retry: bool = False,
+    report: Callable[[Record], None] = lambda record: None,
+    command: str = "condensity reproduce",
+) -> Path:
+    """Run what is missing, write what can be shown, and return the page."""
+    file = records_of(out, quick=quick)
+    run(
+        cells_of(studies, quick=quick, only=only),
+        partial(do, quick=quick),
+        file,
+        workers=workers,
+        in_flight=in_flight,
+        report=report,
+        retry=retry,
+    )
+    return show(out, quick=quick, command=command)
+
+
+def show(out: Path, *, quick: bool = False, command: str = "condensity reproduce") -> Path:
+    """Write tables, figures and the page from the records there are."""
+    records = list(records_of(out, quick=quick).read().values())
+    by_study = {name: [r for r in records if r.cell.study == name] for name in STUDIES}
+    sheets: list[Sheet] = []
+    drawn: dict[str, str] = {}
+    if by_study["illustration"]:
+        figure = figures.illustration(by_study["illustration"])
+        drawn[STUDIES["illustration"].title] = _save(figure, out, "illustration")
+    if by_study["artificial"]:
+        figure = figures.artificial(by_study["artificial"])
+        drawn[STUDIES["artificial"].title] = _save(figure, out, "artificial")
+        sheets += tables.artificial(by_study["artificial"])
+    if by_study["benchmark"]:
+        sheets += [
+            tables.benchmark(by_study["benchmark"]),
+            tables.dimensions(by_study["benchmark"]),
+        ]
+    for sheet in sheets:
+        write(out / f"{sheet.name}.md", sheet.markdown().encode())
+        write(out / f"{sheet.name}.tex", sheet.latex().encode())
+    shown = page(sheets, drawn, records, quick=quick, command=command)
+    return write(out / "index.html", shown.encode())
+
+
+def _save(figure: Any, out: Path, name: str) -> str:
+    """Write a figure as SVG and PNG; return the SVG."""
+    plt = require("matplotlib.pyplot", "plots")
+    pictures = {}
+    for kind in ("svg", "png"):
+        buffer = io.BytesIO()
+        # No date, and names of shapes that do not change: the same records give the same file.
+        with plt.rc_context({"svg.hashsalt": name}):
+            metadata = {"Date": None} if kind == "svg" else {}
+            figure.savefig(buffer, format=kind, dpi=130, metadata=metadata)
+        pictures[kind] = buffer.getvalue()
+        write(out / f"{name}.{kind}", pictures[kind])
+    plt.close(figure)
+    return pictures["svg"].decode()
+
+
+def write(path: Path, content: bytes) -> Path:
+    """Write a file at once or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as stream:
+        try:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        except BaseException:
+            os.unlink(stream.name)
+            raise
+    os.chmod(stream.name, 0o644)
+    os.replace(stream.name, path)
+    return path

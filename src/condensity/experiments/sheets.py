@@ -1,0 +1,88 @@
+"""Tables for people: the same sheet as Markdown, LaTeX and HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What stands in one place of a sheet."""
+
+    text: str = ""
+    bold: bool = False
+    below: str = ""  # smaller, under the text
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table with its title and what is to be known to read it."""
+
+    name: str  # of its files
+    title: str
+    caption: str
+    columns: Sequence[str]  # the first is that of the row's labels
+    rows: Sequence[tuple[str, Sequence[Entry]]]
+    notes: Sequence[str] = ()
+
+    def markdown(self) -> str:
+        """A pipe table; what stands below an entry follows it in brackets."""
+        lines = [f"## {self.title}", "", self.caption, ""]
+        lines += ["| " + " | ".join(self.columns) + " |", "|---" * len(self.columns) + "|"]
+        for label, entries in self.rows:
+            cells = [
+                (f"**{e.text}**" if e.bold else e.text) + (f" [{e.below}]" if e.below else "")
+                for e in entries
+            ]
+            lines.append("| " + " | ".join([label, *cells]) + " |")
+        return "\n".join([*lines, "", *(f"- {note}" for note in self.notes), ""])
+
+    def latex(self) -> str:
+        """A table environment for the booktabs package."""
+        lines = [r"\begin{table}", r"\centering", rf"\caption{{{_tex(self.title)}. "]
+        lines[-1] += _tex(self.caption) + "}"
+        lines += [r"\begin{tabular}{l" + "r" * (len(self.columns) - 1) + "}", r"\toprule"]
+        lines += [" & ".join(map(_tex, self.columns)) + r" \\", r"\midrule"]
+        for label, entries in self.rows:
+            cells = [rf"\textbf{{{_tex(e.text)}}}" if e.bold else _tex(e.text) for e in entries]
+            lines.append(" & ".join([_tex(label), *cells]) + r" \\")
+            if any(e.below for e in entries):
+                below = [rf"{{\small {_tex(e.below)}}}" if e.below else "" for e in entries]
+                lines.append(" & ".join(["", *below]) + r" \\")
+        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+
+    def html(self) -> str:
+        """A section of a page."""
+        head = "".join(f"<th scope=col>{escape(c)}</th>" for c in self.columns)
+        body = "\n".join(
+            f"<tr><th scope=row>{escape(label)}</th>{''.join(map(_html, entries))}</tr>"
+            for label, entries in self.rows
+        )
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        return (
+            f"<section id={escape(self.name)}><h2>{escape(self.title)}</h2>\n"
+            f"<p>{escape(self.caption)}</p>\n<div class=wide><table>\n"
+            f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>\n"
+            f"{f'<ul>{notes}</ul>' if notes else ''}</section>\n"
+        )
+
+
+def _html(entry: Entry) -> str:
+    text = escape(entry.text)
+    text = f"<b>{text}</b>" if entry.bold else text
+    return f"<td>{text}{f'<small>{escape(entry.below)}</small>' if entry.below else ''}</td>"
+
+
+def _tex(text: str) -> str:
+    """Text with what LaTeX would take for commands made plain."""
+    plain = {
+        "\\": r"\textbackslash{}",
+        "−": r"$-$",
+        "ε": r"$\epsilon$",
+        "±": r"$\pm$",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+    } | {c: "\\" + c for c in "&%$#_{}"}
+    return "".join(plain.get(c, c) for c in text)

@@ -1,0 +1,111 @@
+"""The paper's experiments as grids of cells (Sec. 3.1 to 3.3; its Table 2 is of the same cells)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from condensity.datasets.catalogue import CATALOGUE
+from condensity.estimators import LSCDE, LSCE
+from condensity.experiments import paper, problems
+from condensity.experiments.methods import OURS, evaluate
+from condensity.experiments.records import Cell
+
+#: Where the densities of an illustration are drawn: lines of x, and steps of y along each.
+N_SLICES, N_STEPS = 7, 200
+
+
+@dataclass(frozen=True)
+class Study:
+    """An experiment: its cells, and what is to be done in each."""
+
+    name: str
+    title: str
+    sizes: dict[str, tuple[int, ...]]  # samples to learn from, by problem
+    methods: tuple[str, ...]
+    runs: int
+    work: Callable[..., dict[str, Any]]  # of (cell, quick=)
+
+    def cells(self, *, quick: bool = False, only: Collection[str] = ()) -> list[Cell]:
+        """All cells, run by run; ``only`` those of some problems; few and small if ``quick``."""
+        chosen = {name: n for name, n in self.sizes.items() if not only or name in only}
+        if quick:
+            chosen = {name: n[:1] for name, n in list(chosen.items())[:1]}
+        return [
+            Cell(self.name, problem, method, n, seed)
+            for seed in range(min(2, self.runs) if quick else self.runs)
+            for problem, sizes in chosen.items()
+            for n in sizes
+            for method in self.methods
+        ]
+
+
+def _benchmark(cell: Cell, *, quick: bool = False) -> dict[str, Any]:
+    return evaluate(
+        cell.method, problems.benchmark(cell.problem, cell.seed), cell.seed, quick=quick
+    )
+
+
+def _artificial(cell: Cell, *, quick: bool = False) -> dict[str, Any]:
+    data = problems.artificial(cell.problem, cell.n, cell.seed)
+    results = evaluate(cell.method, data, cell.seed, quick=quick)
+    return results | {"y": np.sort(data.Y[:, 0]).tolist()} if cell.seed == 0 else results
+
+
+def _illustration(cell: Cell, *, quick: bool = False) -> dict[str, Any]:
+    """Densities along lines of the input that counts, the others being average."""
+    X, y = problems.shown(cell.problem, cell.n, cell.seed)
+    models = {"None": LSCDE(), "LSCE": LSCE.as_published(1), OURS: LSCE(1)}
+    model: Any = models[cell.method].set_params(random_state=cell.seed)
+    if quick and cell.method != "None":
+        model.set_params(n_starts=1)
+    model.fit(X, y)
+    places = np.quantile(X[:, 0], np.linspace(0.05, 0.95, N_SLICES))
+    lines = np.tile(X.mean(axis=0), (N_SLICES, 1))
+    lines[:, 0] = places
+    margin = 0.15 * np.ptp(y)
+    steps = np.linspace(y.min() - margin, y.max() + margin, N_STEPS)
+    densities = model.predict_dist(lines).pdf_on(steps)
+    return {
+        "x": X[:, 0].tolist(),
+        "y": y.tolist(),
+        "places": places.tolist(),
+        "steps": steps.tolist(),
+        "densities": densities.tolist(),
+    }
+
+
+#: The paper's training samples by table, fewest first: a quick look takes the first.
+_TABLES = {name: (n,) for name in paper.ERRORS if (n := CATALOGUE[name].n_train)}
+STUDIES = {
+    study.name: study
+    for study in (
+        Study(
+            "illustration",
+            "What the density looks like (Figure 2)",
+            dict.fromkeys(problems.SHOWN, (200,)),
+            ("None", "LSCE", OURS),
+            1,
+            _illustration,
+        ),
+        Study(
+            "artificial",
+            "Known truth (Figure 3)",
+            dict.fromkeys(problems.TOYS, (50, 100, 200, 400)),
+            ("None", "LSMI", "LSCE", "True", OURS),
+            20,
+            _artificial,
+        ),
+        Study(
+            "benchmark",
+            "Benchmark tables (Tables 1 and 2)",
+            dict(sorted(_TABLES.items(), key=lambda item: item[1])),
+            ("None", "SIR", "SAVE", "LSMI", "LSCE", OURS),
+            10,
+            _benchmark,
+        ),
+    )
+}

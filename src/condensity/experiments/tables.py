@@ -1,0 +1,185 @@
+"""The paper's Tables 1 and 2, and the errors behind Figure 3, from records."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from scipy.stats import ttest_rel
+
+from condensity.core.kernels import Array
+from condensity.experiments import paper
+from condensity.experiments.methods import OURS
+from condensity.experiments.records import Cell, Record
+from condensity.experiments.sheets import Entry, Sheet
+
+#: A method and the density after it, or "own" for what it finds on the way.
+Column = tuple[str, str]
+#: Results by seed.
+Runs = dict[int, float]
+
+LEVEL = 0.05
+LABELS = {("LSCE", "own"): "LSCE as published", (OURS, "own"): OURS}
+EXTRA: tuple[Column, ...] = (
+    ("LSCE", "own"),
+    ("SIR", "LSCDE"),
+    ("SAVE", "LSCDE"),
+    (OURS, "own"),
+)
+
+
+def benchmark(records: Iterable[Record]) -> Sheet:
+    """Table 1: Error_CDE by table and method, the paper's figure below ours."""
+    found = collect(records, "Error_CDE")
+    columns = [*paper.COLUMNS, *EXTRA]
+    rows, notes = [], []
+    for table, figures in paper.ERRORS.items():
+        runs = [found[table].get(column, {}) for column in columns]
+        best = comparable(runs)
+        printed = [f"{mean:g} ({error:g})" for mean, error in figures] + [""] * len(EXTRA)
+        rows.append(
+            (
+                table,
+                [
+                    Entry(_text(own), bold, below)
+                    for own, bold, below in zip(runs, best, printed, strict=True)
+                ],
+            )
+        )
+        notes += _differences(table, runs, figures)
+    return Sheet(
+        "benchmark",
+        "Conditional density estimation error (Table 1)",
+        "Error_CDE, mean (standard error) over runs, y in [0, 1]; the paper's figure below ours. "
+        "Bold: the best mean, and all that a paired t-test does not tell from it at 5 %.",
+        ["", *(label(column) for column in columns)],
+        rows,
+        notes,
+    )
+
+
+def dimensions(records: Iterable[Record]) -> Sheet:
+    """Table 2: the number of directions chosen."""
+    found = collect(records, "dz")
+    columns: list[Column] = [*paper.COLUMNS[:4], ("LSCE", "own"), (OURS, "own")]
+    rows = []
+    for table, figures in paper.DIMENSIONS.items():
+        printed = [f"{mean:g} ({error:g})" for mean, error in figures] + ["", ""]
+        runs = [found[table].get(column, {}) for column in columns]
+        rows.append((table, [Entry(_text(r), below=b) for r, b in zip(runs, printed, strict=True)]))
+    return Sheet(
+        "dimensions",
+        "Number of directions chosen (Table 2)",
+        "Mean (standard error) over runs; the paper's figure below ours.",
+        ["", *(label(column) for column in columns)],
+        rows,
+    )
+
+
+def artificial(records: Iterable[Record]) -> list[Sheet]:
+    """The errors of Figure 3 in numbers: one sheet for each kind of error."""
+    records = list(records)
+    sheets = []
+    for kind, title in (
+        ("Error_DR", "Error of the subspace"),
+        ("Error_CDE", "Error of the density"),
+    ):
+        found = collect(records, kind, by_size=True)
+        columns = sorted({c for runs in found.values() for c in runs}, key=_order)
+        rows = [
+            (problem, [Entry(_text(found[problem].get(c, {}))) for c in columns])
+            for problem in sorted(found, key=lambda p: (p.split(",")[0], int(p.split("= ")[1])))
+        ]
+        sheets.append(
+            Sheet(
+                f"artificial-{kind.split('_')[1].lower()}",
+                f"{title} on artificial data (Figure 3)",
+                f"{kind}, mean (standard error) over runs.",
+                ["", *(label(column) for column in columns)],
+                rows,
+            )
+        )
+    return sheets
+
+
+def collect(
+    records: Iterable[Record], what: str, *, by_size: bool = False
+) -> Mapping[str, dict[Column, Runs]]:
+    """One kind of result by problem (and size), column and seed; failed cells are left out."""
+    found: defaultdict[str, dict[Column, Runs]] = defaultdict(dict)
+    for record in records:
+        row = _row(record.cell, by_size)
+        for density, results in record.results.items():
+            if isinstance(results, dict) and what in results:
+                column = (record.cell.method, density)
+                found[row].setdefault(column, {})[record.cell.seed] = results[what]
+    return found
+
+
+def _row(cell: Cell, by_size: bool) -> str:
+    return f"{cell.problem}, n = {cell.n}" if by_size else cell.problem
+
+
+def comparable(columns: Iterable[Runs]) -> list[bool]:
+    """Whether each column has the best mean, or one that a paired t-test does not tell from it."""
+    columns = list(columns)
+    means = [float(np.mean(list(runs.values()))) if runs else np.inf for runs in columns]
+    best = columns[int(np.argmin(means))]
+    return [bool(runs) and (runs is best or not _worse(runs, best)) for runs in columns]
+
+
+def _worse(runs: Runs, best: Runs) -> bool:
+    a, b = _paired(runs, best)
+    if len(a) < 2:
+        return True
+    if np.ptp(a - b) == 0:  # no spread: the test has nothing to divide by
+        return bool(a[0] != b[0])
+    return bool(ttest_rel(a, b).pvalue < LEVEL)
+
+
+def _paired(ours: Runs, theirs: Runs) -> tuple[Array, Array]:
+    seeds = sorted(ours.keys() & theirs.keys())
+    return np.array([ours[s] for s in seeds]), np.array([theirs[s] for s in seeds])
+
+
+def _differences(table: str, runs: list[Runs], figures: tuple[paper.Figure, ...]) -> list[str]:
+    """Where our figure and the paper's are more than two standard errors apart."""
+    notes = []
+    for column, own, (mean, error) in zip(paper.COLUMNS, runs, figures, strict=False):
+        if len(own) > 1:
+            ours, ours_error = _mean_and_error(own)
+            apart = (ours - mean) / np.hypot(error, ours_error)
+            if abs(apart) > 2:
+                word = "above" if apart > 0 else "below"
+                notes.append(
+                    f"{table}, {label(column)}: {_text(own)}, {abs(apart):.1f} standard errors "
+                    f"{word} the paper's {mean:g} ({error:g})."
+                )
+    return notes
+
+
+def label(column: Column) -> str:
+    """The head of a column."""
+    return LABELS.get(column, "/".join(column))
+
+
+def _order(column: Column) -> tuple[int, str]:
+    order = ["None", "LSMI", "LSCE", "True", OURS]
+    return order.index(column[0]), column[1]
+
+
+def _mean_and_error(runs: Runs) -> tuple[float, float]:
+    values = np.array(list(runs.values()))
+    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+    return float(values.mean()), float(error)
+
+
+def _text(runs: Runs) -> str:
+    """Mean (standard error), to as many places as the size of the mean asks for."""
+    if not runs:
+        return ""
+    mean, error = _mean_and_error(runs)
+    places = 3 if abs(mean) < 1 else 2 if abs(mean) < 20 else 1
+    told = "" if np.isnan(error) else f" ({error:.{places}f})"
+    return f"{mean:.{places}f}{told}"

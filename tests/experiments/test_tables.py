@@ -1,0 +1,159 @@
+"""Tables and pages say what the records say, and nothing that records contain is run."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy.stats import t as student
+
+from condensity.experiments import figures, paper, tables
+from condensity.experiments.methods import OURS
+from condensity.experiments.page import page
+from condensity.experiments.records import Cell, Record
+from condensity.experiments.sheets import Entry, Sheet
+
+
+def benchmark_records(losses, table="Servo"):
+    """Records of one table from {(method, density): losses by seed}."""
+    found = []
+    for seed in range(10):
+        results = {}
+        for (method, density), values in losses.items():
+            results.setdefault(method, {})[density] = {
+                "Error_CDE": values[seed],
+                "dz": seed % 3 + 1,
+            }
+        found += [
+            Record(Cell("benchmark", table, method, 50, seed), own, 1.5)
+            for method, own in results.items()
+        ]
+    return found
+
+
+def paired_t_test(a, b):
+    """Two-sided p-value, from the definition."""
+    d = np.asarray(a) - np.asarray(b)
+    statistic = d.mean() / (d.std(ddof=1) / np.sqrt(len(d)))
+    return 2 * student(len(d) - 1).sf(abs(statistic))
+
+
+def test_bold_are_the_best_and_what_a_paired_t_test_does_not_tell_from_it():
+    rng = np.random.default_rng(0)
+    split = rng.normal(size=10)  # what all methods share: only a paired test sees through it
+    best = split - 3.0 + 0.01 * rng.normal(size=10)
+    close, far = best + 0.02 + 0.05 * rng.normal(size=10), best + 0.1 + 0.05 * rng.normal(size=10)
+    assert paired_t_test(close, best) > 0.05 > paired_t_test(far, best)
+    records = benchmark_records(
+        {("LSCE", "LSCDE"): close, ("LSMI", "LSCDE"): far, (OURS, "own"): best}
+    )
+    sheet = tables.benchmark(records)
+    entries = dict(zip(sheet.columns[1:], dict(sheet.rows)["Servo"], strict=True))
+    assert [name for name, entry in entries.items() if entry.bold] == ["LSCE/LSCDE", OURS]
+    error = close.std(ddof=1) / 10**0.5
+    assert entries["LSCE/LSCDE"].text == f"{close.mean():.2f} ({error:.2f})"
+    assert entries["LSCE/LSCDE"].below == "-2.92 (0.18)"
+    assert entries["None/LSCDE"].text == ""
+    assert entries["None/LSCDE"].below == "-2.62 (0.09)"
+
+
+def test_what_differs_from_the_paper_by_more_than_two_standard_errors_is_said():
+    spread = np.linspace(-0.3, 0.3, 10)
+    error = spread.std(ddof=1) / 10**0.5
+    near, far = -2.92 + 1.9 * np.hypot(error, 0.18), -2.69 - 2.1 * np.hypot(error, 0.18)
+    records = benchmark_records(
+        {("LSCE", "LSCDE"): near + spread, ("LSMI", "LSCDE"): far + spread, (OURS, "own"): spread}
+    )
+    (note,) = tables.benchmark(records).notes
+    assert note.startswith("Servo, LSMI/LSCDE: ")
+    assert "2.1 standard errors below the paper's -2.69 (0.18)" in note
+
+
+def test_equal_columns_are_equally_good_and_missing_ones_are_not():
+    same = dict(enumerate([1.0, 2.0, 3.0]))
+    assert tables.comparable([same, dict(same), {}, {0: 1.0}]) == [True, True, False, True]
+    higher = {seed: value + 1 for seed, value in same.items()}
+    assert tables.comparable([higher, same]) == [False, True]
+
+
+def test_dimensions_stand_beside_the_paper_s():
+    records = benchmark_records({("LSCE", "LSCDE"): np.zeros(10), ("LSCE", "own"): np.zeros(10)})
+    sheet = tables.dimensions(records)
+    entries = dict(zip(sheet.columns[1:], dict(sheet.rows)["Servo"], strict=True))
+    dz = np.arange(10) % 3 + 1
+    assert entries["LSCE/LSCDE"].text == f"{dz.mean():.2f} ({dz.std(ddof=1) / 10**0.5:.2f})"
+    assert entries["LSCE/LSCDE"].below == "1.9 (0.35)"
+    assert [label for label, _ in sheet.rows] == list(paper.ERRORS)
+
+
+def artificial_records():
+    return [
+        Record(
+            Cell("artificial", problem, method, n, seed),
+            {
+                density: {"Error_CDE": -1 / n + 0.001 * seed, "Error_DR": 1 / n, "dz": 1}
+                for density in (["own"] if method == OURS else ["LSCDE", "ε-KDE"])
+            }
+            | ({"y": [0.0, 1.0, 2.0]} if seed == 0 else {}),
+        )
+        for problem in ("toy (a)", "toy (b)")
+        for n in (50, 100)
+        for method in ("None", "LSMI", "LSCE", "True", OURS)
+        for seed in range(3)
+    ]
+
+
+def test_the_errors_of_artificial_problems_are_listed_by_size():
+    directions, densities = tables.artificial(artificial_records())
+    assert [label for label, _ in densities.rows] == [
+        f"toy ({p}), n = {n}" for p in "ab" for n in (50, 100)
+    ]
+    entries = dict(zip(densities.columns[1:], densities.rows[1][1], strict=True))
+    values = -0.01 + 0.001 * np.arange(3)
+    assert entries["LSMI/ε-KDE"].text == f"{values.mean():.3f} ({0.001 / 3**0.5:.3f})"
+    assert "0.020" in directions.rows[0][1][0].text
+
+
+def test_the_figure_shows_means_and_standard_errors():
+    figure = figures.artificial(artificial_records())
+    left, middle, right = figure.axes[:3]
+    assert len(right.containers) == 9
+    assert len(left.containers) == 3  # LSMI, LSCE, LSCE(): one line for each subspace
+    n, mean = right.containers[0].lines[0].get_data()
+    np.testing.assert_allclose(n, [50, 100])
+    np.testing.assert_allclose(mean, [-0.02 + 0.001, -0.01 + 0.001])
+    assert sum(patch.get_height() for patch in middle.patches) == 3
+
+
+HOSTILE = "<script>alert(1)</script> & | \\ $x_1$ 100 %"
+
+
+def test_hostile_text_is_shown_and_never_run():
+    sheet = Sheet(
+        "s", HOSTILE, HOSTILE, ["", HOSTILE], [(HOSTILE, [Entry(HOSTILE, True, HOSTILE)])]
+    )
+    shown = page(
+        [sheet],
+        {},
+        [Record(Cell("s", HOSTILE, "m", 1, 0), error=HOSTILE)],
+        quick=True,
+        command=HOSTILE,
+    )
+    assert "<script" not in shown
+    assert shown.count("&lt;script&gt;") == 8
+    latex = sheet.latex()
+    assert r"\textbackslash{} \$x\_1\$ 100 \%" in latex
+    assert not re.search(r"(?<!\\)[%$#]", latex.replace(r"$-$", ""))
+
+
+@pytest.mark.parametrize("kind", ["markdown", "html", "latex"])
+def test_every_form_has_all_entries(kind):
+    rows = [
+        (f"row {i}", [Entry(f"{i}{j}", i == j, f"below {i}{j}") for j in range(3)])
+        for i in range(2)
+    ]
+    text = getattr(Sheet("s", "Title", "Caption.", ["", "a", "b", "c"], rows, ["a note"]), kind)()
+    for i in range(2):
+        assert all(f"{i}{j}" in text and f"below {i}{j}" in text for j in range(3))
+    bold = {"markdown": r"\*\*(\d\d)\*\*", "html": r"<b>(\d\d)</b>", "latex": r"\\textbf{(\d\d)}"}
+    assert re.findall(bold[kind], text) == ["00", "11"]
+    assert "Caption." in text
