@@ -1,25 +1,27 @@
 import numpy as np
 import pytest
 
-from condensity.core.kernels import BLOCK, gaussian, row_blocks, squared_distances
+from condensity.core.kernels import BLOCK, FEW, gaussian, row_blocks, squared_distances
 
 
-def test_squared_distances_are_those_of_the_loops():
+@pytest.mark.parametrize("d", [1, FEW, FEW + 1])
+def test_squared_distances_are_those_of_the_loops(d):
     rng = np.random.default_rng(0)
-    A, B = rng.standard_normal((5, 3)), rng.standard_normal((4, 3))
+    A, B = rng.standard_normal((5, d)), rng.standard_normal((4, d))
     loops = [[sum((a - b) ** 2) for b in B] for a in A]
     np.testing.assert_allclose(squared_distances(A, B), loops, rtol=1e-13)
 
 
-def test_squared_distances_do_not_drown_in_an_offset():
+@pytest.mark.parametrize("d", [FEW, FEW + 1])
+def test_squared_distances_do_not_drown_in_an_offset(d):
     rng = np.random.default_rng(1)
-    A, B = rng.standard_normal((5, 3)), rng.standard_normal((4, 3))
+    A, B = rng.standard_normal((5, d)), rng.standard_normal((4, d))
     loops = [[sum((a - b) ** 2) for b in B] for a in A]
     np.testing.assert_allclose(squared_distances(A + 1e6, B + 1e6), loops, rtol=1e-8)
 
 
 def test_a_point_is_at_distance_zero_from_itself_and_never_below():
-    A = np.random.default_rng(2).standard_normal((30, 3)) * 1e3
+    A = np.random.default_rng(2).standard_normal((30, FEW + 1)) * 1e3
     D = squared_distances(A, A)
     assert D.min() >= 0
     np.testing.assert_allclose(np.diag(D), 0, atol=1e-8)

@@ -1,13 +1,14 @@
 """Gaussian kernels and the one place where distances are computed.
 
 Everything Gaussian in the library is ``exp(-|a - b|^2 / (2 sigma^2))`` between rows of two
-arrays; distances come from one matrix product.
+arrays; distances come from differences in few dimensions, from one matrix product in many.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -15,10 +16,14 @@ Mask = NDArray[np.bool_]
 
 #: Largest number of floats a temporary array of a row-wise computation may hold (32 MiB).
 BLOCK = 1 << 22
+#: Up to as many dimensions differences are faster than a matrix product, and exact.
+FEW = 6
 
 
 def squared_distances(A: Array, B: Array) -> Array:
     """Squared Euclidean distances between the rows of ``A`` (m, d) and of ``B`` (b, d): (m, b)."""
+    if A.shape[1] <= FEW:
+        return np.asarray(cdist(A, B, "sqeuclidean"))
     # Distances do not move with the origin, but rounding does: put it amid the rows of B.
     origin = B.mean(axis=0)
     A, B = A - origin, B - origin
