@@ -1,21 +1,13 @@
 import hashlib
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from condensity.datasets import Table, load, names
 from condensity.datasets.catalogue import CATALOGUE
-
-BESIDE = Path(__file__).parents[3] / "shared" / "data"
-FOLDER = Path(os.environ.get("CONDENSITY_DATA") or BESIDE)
-
-needs_files = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason=f"no folder {FOLDER}: set CONDENSITY_DATA to one with the files"
-)
+from datafolder import FOLDER, needs_data
 
 #: Samples, inputs, outputs, least and largest output, mean of the first output, first row.
 KNOWN = {
@@ -60,7 +52,7 @@ def test_every_name_is_known_here():
     assert names() == tuple(KNOWN)
 
 
-@needs_files
+@needs_data
 @pytest.mark.parametrize("name", KNOWN)
 def test_a_table_is_what_is_known_of_it(name):
     n, dx, dy, least, largest, mean, first = KNOWN[name]
@@ -75,13 +67,13 @@ def test_a_table_is_what_is_known_of_it(name):
     np.testing.assert_allclose(table.Y[:, 0].mean(), mean, rtol=1e-5)
 
 
-@needs_files
+@needs_data
 @pytest.mark.parametrize("name", KNOWN)
 def test_the_catalogue_tells_the_size_of_the_file(name):
     assert (FOLDER / CATALOGUE[name].file).stat().st_size == CATALOGUE[name].size
 
 
-@needs_files
+@needs_data
 @pytest.mark.parametrize("name", SPLITS)
 def test_splits_stay_those_of_the_records(name):
     table, digest = load(name, folder=FOLDER), hashlib.sha256()
@@ -94,7 +86,7 @@ def test_splits_stay_those_of_the_records(name):
     assert digest.hexdigest()[:16] == SPLITS[name]
 
 
-@needs_files
+@needs_data
 def test_categories_are_coded_in_their_order():
     servo, fires = (load(name, folder=FOLDER) for name in ("Servo", "Forest Fires"))
     np.testing.assert_array_equal(servo.X[:2], [[5, 5, 5, 4], [2, 4, 6, 5]])  # E E and B D
@@ -156,7 +148,7 @@ def test_unknown_names_are_refused_with_the_closest(name, message):
         load(name)
 
 
-@needs_files
+@needs_data
 def test_loading_from_a_folder_imports_no_pooch():
     code = (
         "import sys, condensity.datasets as d; "

@@ -1,0 +1,102 @@
+"""From the command to the page: everything small, but everything."""
+
+import re
+import stat
+
+import pytest
+from typer.testing import CliRunner
+
+from condensity.cli import app
+from condensity.experiments import paper
+from condensity.experiments.records import Record
+from condensity.experiments.reproduce import records_of, show, write
+from condensity.experiments.studies import STUDIES
+from datafolder import FOLDER, needs_data
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+
+
+@needs_data
+def test_a_quick_look_at_all_of_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("CONDENSITY_DATA", str(FOLDER))
+    done = run("all", "--quick", "--jobs", 2, "--out", tmp_path)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.strip() == str(tmp_path / "index.html")
+    records = records_of(tmp_path, quick=True).read()
+    assert [r for r in records.values() if r.error] == []
+    cells = [cell for study in STUDIES.values() for cell in study.cells(quick=True)]
+    assert set(records) == set(cells)
+    names = ["illustration.svg", "illustration.png", "artificial.svg", "artificial.png"]
+    names += [f"{s}.{kind}" for s in ("benchmark", "dimensions") for kind in ("md", "tex")]
+    for name in names:
+        assert (tmp_path / name).stat().st_size > 500
+    page = (tmp_path / "index.html").read_text()
+    assert page.count("<svg") == 2
+    assert "A quick look" in page
+    losses = [
+        record.results["own"]["Error_CDE"]
+        for cell, record in records.items()
+        if (cell.study, cell.method) == ("benchmark", "LSCE()")
+    ]
+    assert f"{sum(losses) / 2:.2f} (" in page
+    assert not re.search(r"(src|href)=.?https?:", page)  # it needs no network
+    before = page
+    again = run("all", "--quick", "--jobs", 2, "--out", tmp_path)
+    assert "0 to do" in again.output
+    assert (tmp_path / "index.html").read_text() == before  # the same records, the same page
+
+
+def test_the_grids_are_those_of_the_paper():
+    cells = {name: study.cells() for name, study in STUDIES.items()}
+    assert len(cells["benchmark"]) == 11 * 6 * 10
+    assert len(cells["artificial"]) == 2 * 4 * 5 * 20
+    assert len(cells["illustration"]) == 3 * 3
+    assert {c.problem for c in cells["benchmark"]} == set(paper.ERRORS)
+    assert {(c.problem, c.n) for c in cells["benchmark"]} >= {
+        ("Housing", 100),
+        ("Physicochem", 500),
+    }
+    only = STUDIES["benchmark"].cells(only=["Yacht"])
+    assert only == [c for c in cells["benchmark"] if c.problem == "Yacht"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["tables"],
+            "there is no study 'tables': choose illustration, artificial, benchmark or all",
+        ),
+        (["artificial", "--only", "Yacht"], "no problem 'Yacht' in it: choose toy (a), toy (b)"),
+    ],
+)
+def test_what_is_not_there_is_refused_in_one_sentence(arguments, message, tmp_path):
+    refused = run(*arguments, "--out", tmp_path)
+    assert refused.exit_code == 2
+    assert message in refused.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_failed_cells_are_on_the_page(tmp_path):
+    cell = STUDIES["artificial"].cells()[0]
+    records_of(tmp_path, quick=False).append(Record(cell, error="ValueError: <b>no</b>"))
+    page = show(tmp_path).read_text()
+    assert "Cells that failed" in page
+    assert "ValueError: &lt;b&gt;no&lt;/b&gt;" in page
+
+
+def test_files_are_written_at_once_or_not_at_all(tmp_path, monkeypatch):
+    path = write(tmp_path / "deep" / "file", b"one")
+    assert path.read_bytes() == b"one"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+    def full(handle):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="no space"):
+        write(path, b"two")
+    assert path.read_bytes() == b"one"
+    assert [p.name for p in path.parent.iterdir()] == ["file"]
