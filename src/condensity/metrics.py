@@ -37,8 +37,13 @@ def squared_loss(dist: Distribution, Y: Any, sample_weight: Any = None) -> float
     >>> round(squared_loss(toy_b().conditional(X), y), 2)
     -0.56
     """
+    return _mean(squared_loss_by_row(dist, Y), sample_weight)
+
+
+def squared_loss_by_row(dist: Distribution, Y: Any) -> Array:
+    """``1/2 int p_i(y)^2 dy - p_i(y_i)``, the loss of each density at its own sample: (m,)."""
     dist = _mixture(dist)
-    return _mean(0.5 * dist.squared_norm() - dist.pdf(Y), sample_weight)
+    return 0.5 * dist.squared_norm() - dist.pdf(Y)
 
 
 def log_loss(dist: Distribution, Y: Any, sample_weight: Any = None) -> float:

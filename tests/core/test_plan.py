@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from condensity.core.plan import Plan, by_label, deal, pick
+from condensity.core.plan import Plan, by_label, deal, deal_labels, pick
 from problems import center_rows, fold_labels, random_plan, random_sample
 
 
@@ -66,6 +66,18 @@ def test_equal_rows_share_a_fold_unless_the_sample_is_a_table_of_cells():
     mass = deal(np.ones(40), cells, 5, centers=np.arange(4), rng=rng)
     assert ((mass > 0).sum(axis=0) > 1).all()
     np.testing.assert_array_equal(mass.sum(axis=1), [8] * 5)
+
+
+def test_labels_and_masses_are_dealt_alike():
+    group = np.repeat(np.arange(9), [1, 3, 2, 1, 1, 2, 1, 1, 1])
+    weight = np.linspace(1, 2, 13)
+    labels = deal_labels(group, 4, centers=np.arange(3), rng=np.random.default_rng(5))
+    mass = deal(weight, group, 4, centers=np.arange(3), rng=np.random.default_rng(5))
+    assert labels.shape == (13,)
+    by_hand = np.zeros((4, 9))
+    for row in range(13):
+        by_hand[labels[row], group[row]] += weight[row]
+    np.testing.assert_allclose(mass, by_hand)
 
 
 def test_there_are_no_more_folds_than_distinct_rows():

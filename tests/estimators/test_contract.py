@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from condensity import LSCDE, LSCE
+from condensity.core import kernels
 from condensity.core.selection import BANDWIDTHS, PENALTIES, RAW_BANDWIDTHS
 from condensity.datasets import toy_b
 
@@ -166,6 +167,21 @@ def test_score_is_minus_the_squared_loss_in_the_units_of_y(estimator):
     assert model.score(X, 10 * Y) == pytest.approx(-by_hand)
     weight = np.arange(80) % 2
     assert model.score(X, 10 * Y, weight) == pytest.approx(model.score(X[1::2], 10 * Y[1::2]))
+
+
+@each_estimator()
+def test_many_rows_are_answered_a_few_at_a_time(estimator, monkeypatch):
+    X, Y = data()
+    model = clone(estimator).fit(X, Y)
+    whole = model.predict(X), model.score(X, Y, np.arange(80))
+    sizes, answer = [], type(model)._at
+    monkeypatch.setattr(kernels, "BLOCK", 10 * model._width)
+    monkeypatch.setattr(
+        type(model), "_at", lambda self, inputs: sizes.append(len(inputs)) or answer(self, inputs)
+    )
+    np.testing.assert_allclose(model.predict(X), whole[0], rtol=1e-9)
+    assert model.score(X, Y, np.arange(80)) == pytest.approx(whole[1], rel=1e-9)
+    assert sizes == [10] * 16
 
 
 @each_estimator()

@@ -68,6 +68,11 @@ class Ensemble:
     stretch: Array | None = None  # (dy,) of all densities, about their means
     bounds: Bounds | None = None  # of y, which is then modelled in its free coordinate
 
+    @property
+    def width(self) -> int:
+        """Number of Gaussians in each answer."""
+        return sum(len(part.components.centers) for _, part in self.parts)
+
     def at(self, X: Array) -> Distribution:
         """The densities p(y|x) for the rows of ``X`` (m, dx)."""
         blocks = [b for share, part in self.parts for b in part.blocks(X, self.y_scaling, share)]

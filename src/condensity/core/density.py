@@ -46,6 +46,11 @@ class Density:
         U, V = basis.X[kept] @ W.T, basis.Y[kept]
         return cls(x_scaling, y_scaling, W, U, V, np.log(alpha[kept]), sigma_z, sigma_y)
 
+    @property
+    def width(self) -> int:
+        """Number of Gaussians in each answer."""
+        return len(self.V)
+
     def reduce(self, X: Array) -> Array:
         """``z = W x``, (m, dz)."""
         return self.x_scaling.apply(X) @ self.W.T

@@ -49,7 +49,14 @@ def pick(measure: Sample, n_centers: int, rng: np.random.Generator) -> Indices:
 def deal(
     weight: Array, group: Indices, n_folds: int, *, centers: Indices, rng: np.random.Generator
 ) -> Array:
-    """Deal rows at random to ``n_folds`` folds, or fewer if there are fewer rows: (folds, groups).
+    """The weight of each group within each of ``n_folds`` random folds, (folds, groups)."""
+    return by_label(weight, group, deal_labels(group, n_folds, centers=centers, rng=rng))
+
+
+def deal_labels(
+    group: Indices, n_folds: int, *, centers: Indices, rng: np.random.Generator
+) -> Indices:
+    """Deal rows at random to ``n_folds`` folds, or fewer if there are fewer rows: (n,).
 
     Equal rows, which share a number in ``group``, go to the same fold, or each would explain its
     twins: a bandwidth of zero could not be beaten.  Only where the sample is a table of cells, each
@@ -63,7 +70,7 @@ def deal(
     order = order[np.argsort(~np.isin(unit[order], centers), kind="stable")]
     labels = np.empty(len(unit), dtype=np.intp)
     labels[order] = np.arange(len(unit)) % min(n_folds, len(unit))
-    return by_label(weight, group, labels if cells else labels[group])
+    return labels if cells else labels[group]
 
 
 def by_label(weight: Array, group: Indices, labels: Indices) -> Array:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import ceil
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -22,18 +22,30 @@ from condensity._validation import (
     check_targets,
     check_usable,
     check_varies,
+    check_weight,
     column_names,
     remember_inputs,
 )
 from condensity.core.averaged import Ensemble
 from condensity.core.density import Density
-from condensity.core.kernels import Array, Indices
+from condensity.core.kernels import Array, Indices, row_blocks
 from condensity.core.mapped import Distribution
 from condensity.core.plan import Plan, by_label, deal, pick
 from condensity.core.sample import Sample, Scaling, canonical
 from condensity.core.selection import BANDWIDTHS, PENALTIES, Candidates, Choice
-from condensity.metrics import squared_loss
+from condensity.metrics import squared_loss_by_row
 from condensity.reduction.crossfit import Setting
+
+
+class Answer(Protocol):
+    """What a fitted estimator keeps in order to answer."""
+
+    def at(self, X: Array) -> Distribution:
+        """The densities p(y|x) for the rows of ``X`` (m, dx)."""
+
+    @property
+    def width(self) -> int:
+        """Number of Gaussians in each answer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,8 +161,9 @@ class KernelEstimator(BaseEstimator):
 class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
     """Base of the estimators of p(y|x): subclasses learn, this class asks and answers."""
 
-    _density: Density | Ensemble
+    _density: Answer
     _y_axes: int
+    _n_outputs: int
 
     def predict_dist(self, X: Any) -> Distribution:
         """Conditional densities p(y|x), one for each row of ``X``.
@@ -164,12 +177,13 @@ class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
         ConditionalMixture or, for outputs with bounds, MappedMixture
             Answers ``pdf``, ``cdf``, ``quantile``, ``mean``, ``sample`` and the like, exactly.
         """
-        check_is_fitted(self)
-        return self._density.at(check_inputs(self, X))
+        return self._at(self._inputs(X))
 
     def predict(self, X: Any) -> Array:
         """Conditional mean E[y|x], (m,) or (m, dy) as y was given to ``fit``."""
-        mean = self.predict_dist(X).mean()
+        inputs = self._inputs(X)
+        blocks = row_blocks(len(inputs), self._width)
+        mean = np.concatenate([self._at(inputs[rows]).mean() for rows in blocks])
         return mean if self._y_axes == 1 else mean.reshape(len(mean), -1)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -177,21 +191,42 @@ class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
 
         See ``condensity.metrics.squared_loss``.
         """
-        dist = self.predict_dist(X)
-        Y, _ = check_targets(y, n_outputs=dist.n_outputs)
-        check_same_length(dist, Y)
-        return -squared_loss(dist, Y, sample_weight)
+        inputs = self._inputs(X)
+        Y, _ = check_targets(y, n_outputs=self._n_outputs)
+        check_same_length(inputs, Y)
+        weight = check_weight(sample_weight, len(Y))
+        blocks = row_blocks(len(inputs), self._width)
+        losses = [squared_loss_by_row(self._at(inputs[rows]), Y[rows]) for rows in blocks]
+        return -float(np.average(np.concatenate(losses), weights=weight))
+
+    def _inputs(self, X: Any) -> Array:
+        """Inputs past the gate, in the coordinates that ``_at`` understands, (m, ...)."""
+        check_is_fitted(self)
+        return check_inputs(self, X)
+
+    def _at(self, inputs: Array) -> Distribution:
+        """The densities for inputs past the gate."""
+        return self._density.at(inputs)
+
+    @property
+    def _width(self) -> int:
+        """Number of Gaussians in each answer: what a row of them costs."""
+        return self._density.width
 
     def _keep(
         self, X: Any, prepared: Prepared, density: Density | Ensemble, setting: Choice | Setting
     ) -> None:
         """Set what every fitted estimator shows: last of all, so that no fit is half done."""
-        remember_inputs(self, X)
-        self._density = density
-        self._y_axes = prepared.y_axes
+        self._remember(X, prepared, density)
         self.bandwidth_ = (setting.sigma_z, setting.sigma_y)
         self.penalty_ = setting.penalty
         self.n_centers_ = len(prepared.centers)
+
+    def _remember(self, X: Any, prepared: Prepared, density: Answer) -> None:
+        """Set what every answer needs."""
+        remember_inputs(self, X)
+        self._density = density
+        self._y_axes, self._n_outputs = prepared.y_axes, prepared.measure.Y.shape[1]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_density")

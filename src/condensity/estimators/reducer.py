@@ -9,6 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from condensity._parameters import check_count
 from condensity._validation import check_inputs, check_reduced
+from condensity.core.averaged import Ensemble
+from condensity.core.density import Density
 from condensity.core.kernels import Array
 from condensity.core.mapped import Distribution
 from condensity.estimators.base import ConditionalDensityEstimator, KernelEstimator
@@ -34,6 +36,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator
 
 class DensityReducer(Reducer, ConditionalDensityEstimator):
     """Base of the estimators of p(y|x) that find the directions z = W x on the way."""
+
+    _density: Density | Ensemble
 
     def transform(self, X: Any) -> Array:
         """The reduced inputs ``z = W x``, (m, dz), of standardised x."""
