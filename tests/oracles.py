@@ -107,3 +107,15 @@ def raw_cv_loss(W, X, Y, fold, centers, sigma_z, sigma_y, penalty, weight, momen
         G_test, h_test = moments(W, X[test], Y[test], *args, weight[test])
         losses.append(alpha @ G_test @ alpha / 2 - h_test @ alpha)
     return np.mean(losses)
+
+
+def neighbor_density(y, x, X, V, weight, epsilon, sigma_y):
+    """The ε-neighbour estimate at one point: kernels of the samples near x, or of the nearest."""
+    distances = [np.sqrt(np.sum((x - other) ** 2)) for other in X]
+    reach = max(epsilon, min(distances)) * (1 + 1e-9)
+    top = mass = 0.0
+    for d, v, w in zip(distances, V, weight, strict=True):
+        if d <= reach:
+            top += w * np.exp(-np.sum((y - v) ** 2) / (2 * sigma_y**2))
+            mass += w
+    return top / (mass * (np.sqrt(2 * np.pi) * sigma_y) ** len(y))

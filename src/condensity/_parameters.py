@@ -35,6 +35,30 @@ def check_bandwidth(value: Any) -> tuple[float, float] | None:
     return float(pair[0]), float(pair[1])
 
 
+def check_width(value: Any) -> float | None:
+    """None or a positive number, the bandwidth of the outputs alone."""
+    if value is None:
+        return None
+    if not _is_number(value) or not 1e-6 <= float(value) <= 1e6:
+        raise ValueError(
+            "bandwidth must be None (selected) or a number from 1e-6 to 1e6, in standard "
+            f"deviations of y, got {value!r}"
+        )
+    return float(value)
+
+
+def check_epsilon(value: Any) -> float | None:
+    """None or a number >= 0, infinity included."""
+    if value is None:
+        return None
+    if not _is_number(value) or not float(value) >= 0:
+        raise ValueError(
+            "epsilon must be None (selected) or a number >= 0, a distance between standardised "
+            f"inputs (infinity takes all samples), got {value!r}"
+        )
+    return float(value)
+
+
 def check_penalty(value: Any) -> float | None:
     """None or a number >= 0."""
     if value is None:

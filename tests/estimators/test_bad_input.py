@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.exceptions import NotFittedError
@@ -16,13 +17,13 @@ from sklearn.model_selection import (
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.utils.validation import check_is_fitted
 
-from condensity import LSCDE, LSCE
+from condensity import LSCDE, LSCE, EpsilonKDE
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.standard_normal((40, 3)), RNG.standard_normal(40)
-BOTH = pytest.mark.parametrize(
-    "estimator", [LSCDE(), LSCE(n_components=1, n_starts=1, n_members=1, location="none")]
-)
+PENALISED = [LSCDE(), LSCE(n_components=1, n_starts=1, n_members=1, location="none")]
+BOTH = pytest.mark.parametrize("estimator", PENALISED)
+EVERY = pytest.mark.parametrize("estimator", [*PENALISED, EpsilonKDE()])
 
 
 def with_value(array, value):
@@ -38,7 +39,7 @@ def assert_refused(estimator, match, *args, **kwargs):
         check_is_fitted(estimator)
 
 
-@BOTH
+@EVERY
 @pytest.mark.parametrize(
     ("x", "y", "match"),
     [
@@ -73,7 +74,7 @@ def test_data(estimator, x, y, match):
     assert_refused(estimator, match, x, y)
 
 
-@BOTH
+@EVERY
 @pytest.mark.parametrize(
     ("weight", "match"),
     [
@@ -145,11 +146,35 @@ def test_parameters_of_lsce(parameters, match):
     assert_refused(LSCE(**parameters), match, X, Y)
 
 
-@BOTH
+@pytest.mark.parametrize(
+    ("parameters", "match"),
+    [
+        ({"epsilon": -0.1}, "epsilon must be None .selected. or a number >= 0, .* got -0.1"),
+        ({"epsilon": np.nan}, "got nan"),
+        ({"epsilon": "near"}, "got 'near'"),
+        ({"epsilon": True}, "got True"),
+        ({"bandwidth": 0.0}, "bandwidth must be None .selected. or a number from 1e-6 .* got 0.0"),
+        ({"bandwidth": (0.5, 0.5)}, r"got \(0.5, 0.5\)"),
+        ({"bandwidth": np.inf}, "got inf"),
+        ({"cv": 1}, r"cv must be an integer >= 2 \(folds\), got 1"),
+        ({"random_state": -1}, "random_state must be an integer >= 0"),
+    ],
+)
+def test_parameters_of_epsilon_kde(parameters, match):
+    assert_refused(EpsilonKDE(**parameters), match, X, Y)
+
+
+def test_the_remedy_for_too_few_samples_of_epsilon_kde():
+    remedy = "EpsilonKDE cannot cut n_samples=4 .* cv=4 or less, or fix both epsilon and bandwidth"
+    assert_refused(EpsilonKDE(epsilon=1.0), remedy, X[:4], Y[:4])
+    EpsilonKDE(epsilon=1.0, bandwidth=0.5).fit(X[:4], Y[:4])
+
+
+@EVERY
 def test_folds_must_leave_something_to_fit(estimator):
-    few = estimator.__class__(**estimator.get_params() | {"n_centers": 2, "random_state": 0})
+    halves = clone(estimator).set_params(cv=KFold(2))
     weight = (np.arange(40) < 20).astype(float)
-    assert_refused(few.set_params(cv=KFold(2)), "fewer than two folds with weight", X, Y, weight)
+    assert_refused(halves, "fewer than two folds with weight", X, Y, weight)
 
 
 @BOTH
@@ -180,7 +205,7 @@ def test_small_samples_are_fine_when_nothing_is_to_be_selected(estimator):
     assert np.isfinite(fixed.fit(X[:3], Y[:3]).predict(X)).all()
 
 
-@BOTH
+@EVERY
 def test_a_column_is_named_when_it_has_a_name(estimator):
     frame = pd.DataFrame(X, columns=["age", "bmi", "dose"])
     frame.loc[7, "bmi"] = np.nan
@@ -190,7 +215,7 @@ def test_a_column_is_named_when_it_has_a_name(estimator):
         estimator.__class__(**estimator.get_params()).fit(frame, Y)
 
 
-@BOTH
+@EVERY
 def test_predict_before_fit_and_with_the_wrong_columns(estimator):
     fresh = estimator.__class__(**estimator.get_params())
     for method in ("predict", "predict_dist"):
@@ -212,7 +237,7 @@ def test_transform_before_fit():
         LSCE().transform(X)
 
 
-@BOTH
+@EVERY
 def test_a_failed_refit_leaves_the_old_fit_in_place(estimator):
     model = estimator.__class__(**estimator.get_params() | {"random_state": 0}).fit(X, Y)
     before = model.predict(X)

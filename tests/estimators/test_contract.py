@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from condensity import LSCDE, LSCE
+from condensity import LSCDE, LSCE, EpsilonKDE
 from condensity.core import kernels
 from condensity.core.selection import BANDWIDTHS, PENALTIES, RAW_BANDWIDTHS
 from condensity.datasets import toy_b
@@ -22,13 +22,31 @@ ESTIMATORS = {
     "LSCE": LSCE(2, n_starts=1, n_members=5, max_iter=10, random_state=0),
     "LSCE single": LSCE(1, n_starts=1, n_members=1, location="none", random_state=0),
     "published": LSCE.as_published(2, random_state=0).set_params(n_starts=2),
+    "EpsilonKDE": EpsilonKDE(random_state=0),
 }
+#: Estimators whose kernels have bandwidths for z and y, and a penalty on their coefficients.
+PENALISED = {name: ESTIMATORS[name] for name in ("LSCDE", "LSCE", "LSCE single", "published")}
 BY_CANDIDATE = [ESTIMATORS["LSCDE"], ESTIMATORS["published"]]
-FIXED = {"bandwidth": (0.6, 0.4), "penalty": 0.02}
 
 
 def each_estimator():
     return pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=ESTIMATORS)
+
+
+def each_penalised():
+    return pytest.mark.parametrize("estimator", PENALISED.values(), ids=PENALISED)
+
+
+def fixed(estimator, sigma_y):
+    """Settings that leave nothing to be selected."""
+    if isinstance(estimator, EpsilonKDE):
+        return {"epsilon": 0.8, "bandwidth": sigma_y}
+    return {"bandwidth": (0.6, sigma_y), "penalty": 0.02}
+
+
+def width_of(model):
+    """The width of the kernels in y."""
+    return model.bandwidth_ if isinstance(model, EpsilonKDE) else model.bandwidth_[1]
 
 
 def data(n=80, dy=1, seed=0):
@@ -44,6 +62,7 @@ def data(n=80, dy=1, seed=0):
         LSCE(n_components=1, n_starts=1, n_members=2, max_iter=5),
         LSCE(n_starts=1, n_members=1, bandwidth=1.0, penalty=0.1, max_iter=5),
         LSCE.as_published(n_components=1).set_params(n_starts=2, max_iter=200),
+        EpsilonKDE(),
     ]
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -74,9 +93,10 @@ def test_integer_weights_are_repetitions_with_everything_fixed(estimator):
     X, Y = data(40)
     weight = np.arange(40) % 4
     rows = np.repeat(np.arange(40), weight)
-    fixed = clone(estimator).set_params(**FIXED, n_centers="auto")
-    weighted, repeated = clone(fixed).fit(X, Y, weight), clone(fixed).fit(X[rows], Y[rows])
-    assert weighted.n_centers_ == np.count_nonzero(weight)  # every sample is a centre
+    settled = clone(estimator).set_params(**fixed(estimator, 0.4))
+    weighted, repeated = clone(settled).fit(X, Y, weight), clone(settled).fit(X[rows], Y[rows])
+    # every sample is a centre
+    assert getattr(weighted, "n_centers_", weighted._width) == np.count_nonzero(weight)
     densities = [model.predict_dist(X).pdf(Y) for model in (weighted, repeated)]
     np.testing.assert_allclose(*densities, rtol=1e-10)
 
@@ -87,7 +107,7 @@ def test_integer_weights_are_repetitions_when_everything_is_selected(estimator):
     weight = np.arange(60) % 4
     rows = np.repeat(np.arange(60), weight)
     weighted, repeated = clone(estimator).fit(X, Y, weight), clone(estimator).fit(X[rows], Y[rows])
-    assert weighted.bandwidth_ == repeated.bandwidth_
+    assert width_of(weighted) == width_of(repeated)
     np.testing.assert_array_equal(weighted.predict(X), repeated.predict(X))
 
 
@@ -97,7 +117,7 @@ def test_a_bootstrap_sample_does_not_drive_the_bandwidth_to_its_floor(estimator)
     rows = np.random.default_rng(0).integers(0, 100, 100)
     model = clone(estimator).fit(X[rows], Y[rows])
     X_test, Y_test = data(500, seed=1)
-    assert model.bandwidth_[1] > 0.1
+    assert width_of(model) > 0.1 - 1e-9
     assert model.score(X_test, Y_test) > 0
 
 
@@ -210,13 +230,13 @@ def test_works_in_pipelines_grid_search_and_cross_validation(estimator):
     X = X[:, 1:3]
     pipeline = make_pipeline(StandardScaler(), clone(estimator))
     assert np.isfinite(cross_val_score(pipeline, X, y, cv=3)).all()
-    grid = {"bandwidth": [0.3, 30.0], "penalty": [0.01]}
+    grid = [{k: [v] for k, v in fixed(estimator, s).items()} for s in (0.3, 30.0)]
     search = GridSearchCV(clone(estimator), grid, cv=3).fit(X, y)
-    assert search.best_params_["bandwidth"] == 0.3
+    assert width_of(search.best_estimator_) == 0.3
     assert search.best_estimator_.predict_dist(X[:2]).pdf(y[:2]).shape == (2,)
 
 
-@each_estimator()
+@each_penalised()
 def test_fixed_settings_are_used_as_they_are(estimator):
     X, Y = data()
     model = clone(estimator).set_params(bandwidth=(0.7, 0.3), penalty=0.5).fit(X, Y)

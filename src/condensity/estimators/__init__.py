@@ -1,7 +1,8 @@
 """Estimators in the shape scikit-learn expects; they hold no formulae."""
 
+from condensity.estimators.ekde import EpsilonKDE
 from condensity.estimators.lscde import LSCDE
 from condensity.estimators.lsce import LSCE
 from condensity.estimators.lsmi import LSMI
 
-__all__ = ["LSCDE", "LSCE", "LSMI"]
+__all__ = ["LSCDE", "LSCE", "LSMI", "EpsilonKDE"]

@@ -63,8 +63,13 @@ class Prepared:
     @cached_property
     def plan(self) -> Plan:
         """The standardised sample, cut by the first deal."""
+        return Plan.cut(self.standardised, self.deals[0], self.centers)
+
+    @property
+    def standardised(self) -> Sample:
+        """The distinct rows with mean zero and standard deviation one."""
         X, Y = self.x_scaling.apply(self.measure.X), self.y_scaling.apply(self.measure.Y)
-        return Plan.cut(Sample(X, Y, self.measure.weight), self.deals[0], self.centers)
+        return Sample(X, Y, self.measure.weight)
 
     def density(self, W: Array, alpha: Array, choice: Choice) -> Density:
         """The density of a fit in the units of the data."""
@@ -164,6 +169,7 @@ class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
     _density: Answer
     _y_axes: int
     _n_outputs: int
+    bandwidth_: float | tuple[float, float]
 
     def predict_dist(self, X: Any) -> Distribution:
         """Conditional densities p(y|x), one for each row of ``X``.
