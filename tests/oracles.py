@@ -119,3 +119,21 @@ def neighbor_density(y, x, X, V, weight, epsilon, sigma_y):
             top += w * np.exp(-np.sum((y - v) ** 2) / (2 * sigma_y**2))
             mass += w
     return top / (mass * (np.sqrt(2 * np.pi) * sigma_y) ** len(y))
+
+
+def slice_moments(Z, y, weight, n_slices):
+    """Share, mean and covariance of Z in each slice of y; the whole sample has share one."""
+    share, order = weight / weight.sum(), np.argsort(y, kind="stable")
+    slices, below = {}, 0.0
+    for value in np.unique(y):
+        own = [i for i in order if y[i] == value]
+        mass = sum(share[i] for i in own)
+        slices.setdefault(int((below + mass / 2) * n_slices), []).extend(own)
+        below += mass
+    out = []
+    for own in slices.values():
+        p = sum(share[i] for i in own)
+        mean = sum(share[i] * Z[i] for i in own) / p
+        spread = sum(share[i] * np.outer(Z[i] - mean, Z[i] - mean) for i in own) / p
+        out.append((p, mean, spread))
+    return out

@@ -2,8 +2,19 @@
 
 from condensity import datasets, metrics
 from condensity.core.mixture import ConditionalMixture
-from condensity.estimators import LSCDE, LSCE, LSMI, EpsilonKDE
+from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace
 
-__all__ = ["LSCDE", "LSCE", "LSMI", "ConditionalMixture", "EpsilonKDE", "datasets", "metrics"]
+__all__ = [
+    "LSCDE",
+    "LSCE",
+    "LSMI",
+    "SAVE",
+    "SIR",
+    "ConditionalMixture",
+    "EpsilonKDE",
+    "FixedSubspace",
+    "datasets",
+    "metrics",
+]
 
 __version__ = "0.1.0.dev0"

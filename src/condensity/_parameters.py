@@ -91,6 +91,24 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
+def check_directions(value: Any, dx: int) -> Any:
+    """A matrix (dz, dx) with linearly independent rows; None is the identity."""
+    if value is None:
+        return np.eye(dx)
+    try:
+        rows = np.atleast_2d(np.asarray(value, dtype=float))
+    except (TypeError, ValueError):
+        rows = np.empty((0, 0))
+    ok = rows.ndim == 2 and rows.size and rows.shape[1] == dx and np.isfinite(rows).all()
+    if not ok or np.linalg.matrix_rank(rows) < len(rows):
+        raise ValueError(
+            f"components must be None or a matrix of finite numbers with {dx} columns, one for "
+            "each input, and linearly independent rows, one for each direction, got "
+            f"{value!r}"
+        )
+    return rows
+
+
 def check_verbose(value: Any) -> Any:
     """A number or a callable."""
     if not callable(value) and not isinstance(value, Integral):

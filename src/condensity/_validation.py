@@ -34,13 +34,19 @@ def check_sample(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None: "
             "call fit(X, y)"
         )
-    names = column_names(X)
-    remember_inputs(BaseEstimator(), X)  # refuses names it could not remember
-    X = _numeric("X", X, estimator=estimator, input_name="X")
-    _representable("X", X, names)
+    X = check_first_inputs(estimator, X)
     Y, axes = check_targets(Y)
     check_same_length(X, Y)
     return X, Y, check_weight(sample_weight, len(X)), axes
+
+
+def check_first_inputs(estimator: Any, X: Any) -> Array:
+    """Inputs to fit to, as a finite float array (n, dx)."""
+    names = column_names(X)
+    remember_inputs(BaseEstimator(), X)  # refuses names it could not remember
+    values = _numeric("X", X, estimator=estimator, input_name="X")
+    _representable("X", values, names)
+    return values
 
 
 def check_same_length(X: Sized, Y: Sized) -> None:

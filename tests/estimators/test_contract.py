@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from condensity import LSCDE, LSCE, EpsilonKDE
+from condensity import LSCDE, LSCE, SAVE, SIR, EpsilonKDE, FixedSubspace
 from condensity.core import kernels
 from condensity.core.selection import BANDWIDTHS, PENALTIES, RAW_BANDWIDTHS
 from condensity.datasets import toy_b
@@ -63,6 +63,9 @@ def data(n=80, dy=1, seed=0):
         LSCE(n_starts=1, n_members=1, bandwidth=1.0, penalty=0.1, max_iter=5),
         LSCE.as_published(n_components=1).set_params(n_starts=2, max_iter=200),
         EpsilonKDE(),
+        SIR(),
+        SAVE(),
+        FixedSubspace(),
     ]
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

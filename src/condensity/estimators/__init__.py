@@ -1,8 +1,10 @@
 """Estimators in the shape scikit-learn expects; they hold no formulae."""
 
 from condensity.estimators.ekde import EpsilonKDE
+from condensity.estimators.fixed import FixedSubspace
 from condensity.estimators.lscde import LSCDE
 from condensity.estimators.lsce import LSCE
 from condensity.estimators.lsmi import LSMI
+from condensity.estimators.sliced import SAVE, SIR
 
-__all__ = ["LSCDE", "LSCE", "LSMI", "EpsilonKDE"]
+__all__ = ["LSCDE", "LSCE", "LSMI", "SAVE", "SIR", "EpsilonKDE", "FixedSubspace"]
