@@ -74,7 +74,8 @@ def artificial(records: Iterable[Record]) -> Any:
         _errors(row[2], own, "Error_CDE")
         row[0].set_ylabel(f"{problem}: Error_DR")
         row[2].set_ylabel("Error_CDE")
-    axes[0, 2].legend(fontsize=7, ncols=2)
+    if axes[0, 2].get_legend_handles_labels()[0]:
+        axes[0, 2].legend(fontsize=7, ncols=2)
     return figure
 
 

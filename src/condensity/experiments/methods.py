@@ -7,7 +7,7 @@ it so, and it flatters reduction.  The default LSCE cross-fits, and needs no one
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -67,14 +67,25 @@ def _reduce(
         assert data.W is not None
         return None, [data.W]
     if method in ("SIR", "SAVE"):
-        W = REDUCERS[method](dz or dx).fit(data.X, data.Y).components_
-        return None, [W[:d] / units for d in ([dz] if dz else range(1, len(W) + 1))]
+        return None, [W / units for W in _sliced(method, data, [dz] if dz else range(1, dx + 1))]
     model = REDUCERS[method](dz or "auto").set_params(random_state=seed)
     if quick:
         model.set_params(n_starts=QUICK_STARTS)
     model.fit(data.X, data.Y)
     subspaces = [] if method == OURS else [W / units for W in model.subspaces_]
     return (None if method == "LSMI" else model), subspaces
+
+
+def _sliced(method: str, data: Data, dimensions: Iterable[int]) -> list[Array]:
+    found = []
+    for dz in dimensions:
+        try:
+            found.append(REDUCERS[method](dz).fit(data.X, data.Y).components_)
+        except ValueError:  # y takes too few values to tell as many directions
+            if not found:
+                raise
+            break
+    return found
 
 
 def _units(data: Data) -> Array:
