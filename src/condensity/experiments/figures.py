@@ -52,9 +52,9 @@ def _slices(ax: Any, results: dict[str, Any] | None, color: str) -> None:
     places, steps = np.array(results["places"]), np.array(results["steps"])
     densities = np.array(results["densities"])
     ax.plot(results["x"], results["y"], ".", ms=3, color="#999999", alpha=0.6)
-    room = 0.9 * np.median(np.diff(places))
+    room = 0.8 * (places[1] - places[0])
     for place, density in zip(places, densities, strict=True):
-        width = room * density / np.quantile(densities.max(axis=1), 0.8)
+        width = room * density / densities.max()
         ax.fill_betweenx(steps, place, place + width, color=color, alpha=0.25, lw=0)
         ax.plot(place + width, steps, color=color, lw=1)
 
@@ -74,8 +74,9 @@ def artificial(records: Iterable[Record]) -> Any:
         _errors(row[2], own, "Error_CDE")
         row[0].set_ylabel(f"{problem}: Error_DR")
         row[2].set_ylabel("Error_CDE")
-    if axes[0, 2].get_legend_handles_labels()[0]:
-        axes[0, 2].legend(fontsize=7, ncols=2)
+    handles, labels = axes[0, 2].get_legend_handles_labels()
+    if handles:
+        figure.legend(handles, labels, fontsize=8, loc="outside right center", frameon=False)
     return figure
 
 

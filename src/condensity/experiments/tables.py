@@ -37,7 +37,7 @@ def benchmark(records: Iterable[Record]) -> Sheet:
     for table, figures in paper.ERRORS.items():
         runs = [found[table].get(column, {}) for column in columns]
         best = comparable(runs)
-        printed = [f"{mean:g} ({error:g})" for mean, error in figures] + [""] * len(EXTRA)
+        printed = [_figure(*figure) for figure in figures] + [""] * len(EXTRA)
         rows.append(
             (
                 table,
@@ -65,7 +65,7 @@ def dimensions(records: Iterable[Record]) -> Sheet:
     columns: list[Column] = [*paper.COLUMNS[:4], ("LSCE", "own"), (OURS, "own")]
     rows = []
     for table, figures in paper.DIMENSIONS.items():
-        printed = [f"{mean:g} ({error:g})" for mean, error in figures] + ["", ""]
+        printed = [_figure(*figure) for figure in figures] + ["", ""]
         runs = [found[table].get(column, {}) for column in columns]
         rows.append((table, [Entry(_text(r), below=b) for r, b in zip(runs, printed, strict=True)]))
     return Sheet(
@@ -154,7 +154,7 @@ def _differences(table: str, runs: list[Runs], figures: tuple[paper.Figure, ...]
                 word = "above" if apart > 0 else "below"
                 notes.append(
                     f"{table}, {label(column)}: {_text(own)}, {abs(apart):.1f} standard errors "
-                    f"{word} the paper's {mean:g} ({error:g})."
+                    f"{word} the paper's {_figure(mean, error)}."
                 )
     return notes
 
@@ -176,10 +176,11 @@ def _mean_and_error(runs: Runs) -> tuple[float, float]:
 
 
 def _text(runs: Runs) -> str:
+    return _figure(*_mean_and_error(runs)) if runs else ""
+
+
+def _figure(mean: float, error: float) -> str:
     """Mean (standard error), to as many places as the size of the mean asks for."""
-    if not runs:
-        return ""
-    mean, error = _mean_and_error(runs)
     places = 3 if abs(mean) < 1 else 2 if abs(mean) < 20 else 1
     told = "" if np.isnan(error) else f" ({error:.{places}f})"
     return f"{mean:.{places}f}{told}"
