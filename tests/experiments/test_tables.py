@@ -81,7 +81,7 @@ def test_dimensions_stand_beside_the_paper_s():
     entries = dict(zip(sheet.columns[1:], dict(sheet.rows)["Servo"], strict=True))
     dz = np.arange(10) % 3 + 1
     assert entries["LSCE/LSCDE"].text == f"{dz.mean():.2f} ({dz.std(ddof=1) / 10**0.5:.2f})"
-    assert entries["LSCE/LSCDE"].below == "1.9 (0.35)"
+    assert entries["LSCE/LSCDE"].below == "1.90 (0.35)"
     assert [label for label, _ in sheet.rows] == list(paper.ERRORS)
 
 

@@ -63,7 +63,8 @@ def _illustration(cell: Cell, *, quick: bool = False) -> dict[str, Any]:
     if quick and cell.method != "None":
         model.set_params(n_starts=1)
     model.fit(X, y)
-    places = np.linspace(*np.quantile(X[:, 0], [0.02, 0.95]), N_SLICES)
+    first, last = np.quantile(X[:, 0], [0.02, 0.95])
+    places = np.linspace(first, last, N_SLICES)
     lines = np.tile(X.mean(axis=0), (N_SLICES, 1))
     lines[:, 0] = places
     margin = 0.15 * np.ptp(y)
