@@ -31,7 +31,7 @@ def crossfit(locator=nowhere, score="squared", n=45, seed=0):
 def density(view, W, setting, X):
     """The mixture of one member, through the shipped code path."""
     fit = Outputs.build(view, setting.sigma_y)
-    part = Averaged(view, fit.components, [fit.fit(W, setting.sigma_z, (setting.penalty,))])
+    part = Averaged.of(view, fit.components, [fit.fit(W, setting.sigma_z, (setting.penalty,))])
     return Ensemble([(1.0, part)], UNITS, view.scaling, W).at(X)
 
 

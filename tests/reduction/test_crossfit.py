@@ -228,7 +228,7 @@ def test_an_average_of_members_is_the_average_of_their_densities():
     fits = [outputs.fit(W, 0.7, (0.1,)) for W in Ws]
     y_scaling = Scaling(np.array([3.0]), np.array([2.0]))
     together = Ensemble(
-        [(1.0, Averaged(view, outputs.components, fits))], y_scaling, view.scaling, Ws[0]
+        [(1.0, Averaged.of(view, outputs.components, fits))], y_scaling, view.scaling, Ws[0]
     ).at(whole.X)
     y = 3.0 + 2.0 * whole.Y[:, 0]
     alone = [density(view, W, setting, whole.X).pdf(whole.Y[:, 0]) / 2.0 for W in Ws]

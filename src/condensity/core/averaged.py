@@ -6,7 +6,7 @@ as many Gaussians as there are centres: only the weights are averaged.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,20 +40,27 @@ def as_blocks(weights: Array, components: Components, factor: Array, shift: Arra
 class Averaged:
     """The average of the members of one configuration, in the units of standardised y."""
 
-    view: View
-    components: Components
+    scaling: Scaling  # of x
+    location: Callable[[Array], Array]  # standardised x (m, dx) -> m(x) (m, dy)
+    factor: Array  # (dy, dy) L
+    components: Components  # of v
     members: Sequence[Coefficients]  # each for one penalty
+
+    @classmethod
+    def of(cls, view: View, components: Components, members: Sequence[Coefficients]) -> Averaged:
+        """What is to be kept of a view to answer without its samples."""
+        return cls(view.scaling, view.location.at, view.factor, components, members)
 
     def weights(self, X: Array) -> Array:
         """Mean weights of the components for inputs ``X`` (m, dx): (m, b + 1)."""
-        inputs = self.view.scaling.apply(X)
+        inputs = self.scaling.apply(X)
         total = sum(member.weights(inputs)[0] for member in self.members)
         return np.asarray(total) / len(self.members)
 
     def blocks(self, X: Array, y_scaling: Scaling, share: float) -> list[Block]:
         """Kernels and background as blocks with the weight ``share``, in the units of y."""
-        shift = y_scaling.mean + y_scaling.sd * self.view.location.at(self.view.scaling.apply(X))
-        factor = y_scaling.sd[:, None] * self.view.factor
+        shift = y_scaling.mean + y_scaling.sd * self.location(self.scaling.apply(X))
+        factor = y_scaling.sd[:, None] * self.factor
         return as_blocks(share * self.weights(X), self.components, factor, shift)
 
 

@@ -37,7 +37,7 @@ Locator = Callable[[Array, Array, Array, Indices | None], Location]
 def nowhere(X: Array, Y: Array, weight: Array, labels: Indices | None = None) -> Location:
     """The mean of y, whatever x."""
     mean = weight @ Y
-    return Location(_Constant(mean), Y - mean, np.empty((0, X.shape[1])))
+    return Location(Constant(mean), Y - mean, np.empty((0, X.shape[1])))
 
 
 def linear(X: Array, Y: Array, weight: Array, labels: Indices | None = None) -> Location:
@@ -61,7 +61,7 @@ def linear(X: Array, Y: Array, weight: Array, labels: Indices | None = None) -> 
                 best[j] = (error, slope[:, j], left[:, j])
     slope = np.column_stack([column for _, column, _ in best])
     residuals = np.column_stack([column for _, _, column in best]) / root
-    return Location(_Plane(y_mean - x_mean @ slope, slope), residuals, _row_basis(slope.T))
+    return Location(Plane(y_mean - x_mean @ slope, slope), residuals, _row_basis(slope.T))
 
 
 def _left_out(errors: Array, half: Array, root: Array, labels: Indices | None) -> Array:
@@ -84,17 +84,23 @@ def _row_basis(rows: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class _Constant:
-    mean: Array
+class Constant:
+    """The same for all x."""
+
+    mean: Array  # (dy,)
 
     def __call__(self, X: Array) -> Array:
+        """For the rows of ``X`` (m, dx)."""
         return np.tile(self.mean, (len(X), 1))
 
 
 @dataclass(frozen=True, eq=False)
-class _Plane:
-    intercept: Array
-    slope: Array
+class Plane:
+    """A linear function of x."""
+
+    intercept: Array  # (dy,)
+    slope: Array  # (dx, dy)
 
     def __call__(self, X: Array) -> Array:
+        """For the rows of ``X`` (m, dx)."""
         return np.asarray(self.intercept + X @ self.slope)

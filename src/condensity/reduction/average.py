@@ -37,7 +37,7 @@ def average(setting: Setting, view: View, Ws: Sequence[Array]) -> Averaged:
     """Fit every member's coefficients to all samples, in one frame."""
     outputs = Outputs.build(view, setting.sigma_y)
     fits = [outputs.fit(W, setting.sigma_z, (setting.penalty,)) for W in Ws]
-    return Averaged(view, outputs.components, fits)
+    return Averaged.of(view, outputs.components, fits)
 
 
 def consensus(Ws: Sequence[Array]) -> tuple[Array, Array]:
