@@ -30,7 +30,11 @@ LAYERS = {  # what each room may use of the others
     },
     "plots": {"_validation", "core", "estimators", "_extras"},
     "_extras": set(),
-    "experiments": {"estimators", "metrics", "datasets", "core", "plots", "_extras"},
+    "_files": set(),
+    "persistence": {"_files", "core", "estimators"},
+    "experiments": {"estimators", "metrics", "datasets", "core", "plots", "_extras", "_files"},
+    "cli": {"experiments"},
+    "__main__": {"_extras", "cli"},
     "demo": {"_extras", "plots", "estimators", "metrics", "datasets", "reduction"},
 }
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

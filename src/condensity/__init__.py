@@ -3,6 +3,7 @@
 from condensity import datasets, metrics
 from condensity.core.mixture import ConditionalMixture
 from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace
+from condensity.persistence import load, save
 
 __all__ = [
     "LSCDE",
@@ -14,7 +15,9 @@ __all__ = [
     "EpsilonKDE",
     "FixedSubspace",
     "datasets",
+    "load",
     "metrics",
+    "save",
 ]
 
 __version__ = "0.1.0.dev0"

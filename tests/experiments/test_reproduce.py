@@ -1,7 +1,6 @@
 """From the command to the page: everything small, but everything."""
 
 import re
-import stat
 
 import pytest
 from typer.testing import CliRunner
@@ -9,7 +8,7 @@ from typer.testing import CliRunner
 from condensity.cli import app
 from condensity.experiments import paper
 from condensity.experiments.records import Record
-from condensity.experiments.reproduce import records_of, show, write
+from condensity.experiments.reproduce import records_of, show
 from condensity.experiments.studies import STUDIES
 from datafolder import FOLDER, needs_data
 
@@ -85,18 +84,3 @@ def test_failed_cells_are_on_the_page(tmp_path):
     page = show(tmp_path).read_text()
     assert "Cells that failed" in page
     assert "ValueError: &lt;b&gt;no&lt;/b&gt;" in page
-
-
-def test_files_are_written_at_once_or_not_at_all(tmp_path, monkeypatch):
-    path = write(tmp_path / "deep" / "file", b"one")
-    assert path.read_bytes() == b"one"
-    assert stat.S_IMODE(path.stat().st_mode) == 0o644
-
-    def full(handle):
-        raise OSError("no space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError, match="no space"):
-        write(path, b"two")
-    assert path.read_bytes() == b"one"
-    assert [p.name for p in path.parent.iterdir()] == ["file"]

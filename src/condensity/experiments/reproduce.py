@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 from condensity._extras import require
+from condensity._files import write_at_once
 from condensity.experiments import figures, tables
 from condensity.experiments.page import page
 from condensity.experiments.records import Cell, Record, RecordFile
@@ -79,10 +78,10 @@ def show(out: Path, *, quick: bool = False, command: str = "condensity reproduce
             tables.dimensions(by_study["benchmark"]),
         ]
     for sheet in sheets:
-        write(out / f"{sheet.name}.md", sheet.markdown().encode())
-        write(out / f"{sheet.name}.tex", sheet.latex().encode())
+        write_at_once(out / f"{sheet.name}.md", sheet.markdown().encode())
+        write_at_once(out / f"{sheet.name}.tex", sheet.latex().encode())
     shown = page(sheets, drawn, records, quick=quick, command=command)
-    return write(out / "index.html", shown.encode())
+    return write_at_once(out / "index.html", shown.encode())
 
 
 def _save(figure: Any, out: Path, name: str) -> str:
@@ -96,22 +95,6 @@ def _save(figure: Any, out: Path, name: str) -> str:
             metadata = {"Date": None} if kind == "svg" else {}
             figure.savefig(buffer, format=kind, dpi=130, metadata=metadata)
         pictures[kind] = buffer.getvalue()
-        write(out / f"{name}.{kind}", pictures[kind])
+        write_at_once(out / f"{name}.{kind}", pictures[kind])
     plt.close(figure)
     return pictures["svg"].decode()
-
-
-def write(path: Path, content: bytes) -> Path:
-    """Write a file at once or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as stream:
-        try:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        except BaseException:
-            os.unlink(stream.name)
-            raise
-    os.chmod(stream.name, 0o644)
-    os.replace(stream.name, path)
-    return path

@@ -1,0 +1,23 @@
+"""Files that are there as a whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+
+def write_at_once(path: Path, data: bytes) -> Path:
+    """Write a file so that no one ever sees half of it, not even after a crash."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as stream:
+        try:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        except BaseException:
+            os.unlink(stream.name)
+            raise
+    os.chmod(stream.name, 0o644)
+    os.replace(stream.name, path)
+    return path

@@ -1,0 +1,222 @@
+"""Fitted models as files that hold numbers and names, and nothing that could be run.
+
+A model is a tree of parameters, fitted attributes and a few kinds of values of this library, each
+known by its name; the numbers are arrays in a ``container``.  Reading builds those kinds and no
+others, and asks the model one question before it is handed out.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from condensity import estimators
+from condensity._files import write_at_once
+from condensity.core.averaged import Averaged, Ensemble
+from condensity.core.bounds import Bounds
+from condensity.core.container import DamagedFileError, pack, unpack
+from condensity.core.density import Density
+from condensity.core.location import Constant, Plane
+from condensity.core.neighbors import NeighborDensity
+from condensity.core.sample import Sample, Scaling
+from condensity.core.scores import Components
+from condensity.core.view import Coefficients
+from condensity.estimators.published import PublishedLSCE
+from condensity.estimators.search import Start
+
+VALUES: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (
+        Averaged,
+        Bounds,
+        Coefficients,
+        Components,
+        Constant,
+        Density,
+        Ensemble,
+        NeighborDensity,
+        Plane,
+        Sample,
+        Scaling,
+        Start,
+    )
+}
+MODELS: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (*(getattr(estimators, name) for name in estimators.__all__), PublishedLSCE)
+}
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model to one file, at once or not at all.
+
+    Parameters
+    ----------
+    model : a fitted estimator of this library
+    path : where to; an existing file is replaced
+
+    Notes
+    -----
+    Parameters that are neither numbers nor names (a splitter given as ``cv``) are not stored; the
+    model that is read has their defaults.  A location by a regressor cannot be stored: only pickle
+    could, and reading a pickle runs it.
+    """
+    check_is_fitted(model)
+    arrays: list[NDArray[Any]] = []
+    content = _Writer(arrays).model(model)
+    write_at_once(Path(path), pack(content, arrays))
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model that ``save`` wrote.
+
+    Raises ``ValueError`` for a file that is damaged, was changed, or is something else; nothing of
+    it is run.
+    """
+    data = Path(path).read_bytes()
+    try:
+        content, arrays = unpack(data)
+        model = _Reader(arrays).value(content)
+        if type(model).__name__ not in MODELS:
+            raise DamagedFileError("it holds no model")
+        _ask(model)
+    except DamagedFileError as error:
+        raise ValueError(
+            f"{os.fspath(path)} is no model that can be read: {error}; write it again with save"
+        ) from error
+    return model
+
+
+class _Writer:
+    """Turns values into what JSON knows; arrays go into a list and are called by their number."""
+
+    def __init__(self, arrays: list[NDArray[Any]]) -> None:
+        self.arrays = arrays
+
+    def model(self, model: Any) -> dict[str, Any]:
+        name = type(model).__name__
+        if name not in MODELS or MODELS[name] is not type(model):
+            raise TypeError(f"save takes a fitted estimator of this library, got {name}")
+        parameters, given = {}, model.get_params(deep=False)
+        for key, value in given.items():
+            try:
+                parameters[key] = self.value(value)
+            except TypeError:
+                warnings.warn(
+                    f"{key}={value!r} is not stored: the model that is read has the default",
+                    stacklevel=3,
+                )
+        state = {}
+        for key, value in vars(model).items():
+            if key not in given:
+                try:
+                    state[key] = self.value(value)
+                except TypeError as error:
+                    raise TypeError(
+                        f"{name} cannot be stored: its {key} holds {error}; "
+                        "keep it with pickle, or fit it without"
+                    ) from error
+        return {"model": name, "parameters": parameters, "state": state}
+
+    def value(self, value: Any) -> Any:
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        if isinstance(value, np.generic) and value.dtype.kind in "biuf":
+            return value.item()
+        if isinstance(value, np.ndarray):
+            return self._array(value)
+        if isinstance(value, tuple | list):
+            return {type(value).__name__: [self.value(item) for item in value]}
+        if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+            return {"dict": {key: self.value(item) for key, item in value.items()}}
+        name = type(value).__name__
+        if VALUES.get(name) is type(value) and is_dataclass(value):
+            own = {f.name: self.value(getattr(value, f.name)) for f in fields(value)}
+            return {"value": name, "fields": own}
+        if MODELS.get(name) is type(value):
+            return self.model(value)
+        raise TypeError(f"a {name}")
+
+    def _array(self, array: NDArray[Any]) -> dict[str, Any]:
+        if array.dtype.kind in "OU":  # names of columns
+            if not all(isinstance(item, str) for item in array.ravel()):
+                raise TypeError(f"an array of {array.dtype}")
+            return {"names": array.tolist()}
+        self.arrays.append(array)
+        return {"array": len(self.arrays) - 1}
+
+
+class _Reader:
+    """Builds values again: those kinds that are known here, and no others."""
+
+    def __init__(self, arrays: list[NDArray[Any]]) -> None:
+        self.arrays = arrays
+
+    def value(self, told: Any) -> Any:
+        if told is None or isinstance(told, bool | int | float | str):
+            return told
+        if not isinstance(told, dict):
+            raise DamagedFileError("it holds a value of no known kind")
+        readers: dict[str, Callable[[Any], Any]] = {
+            "array": self._array,
+            "names": lambda names: np.array([str(name) for name in names], dtype=object),
+            "tuple": lambda items: tuple(self.value(item) for item in items),
+            "list": lambda items: [self.value(item) for item in items],
+            "dict": lambda items: {str(key): self.value(item) for key, item in items.items()},
+        }
+        try:
+            if "model" in told:
+                return self._model(told)
+            if "value" in told:
+                kind = VALUES[told["value"]]
+                return kind(**{name: self.value(v) for name, v in told["fields"].items()})
+            ((kind_name, content),) = told.items()
+            return readers[kind_name](content)
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            if isinstance(error, DamagedFileError):
+                raise
+            raise DamagedFileError(f"it holds a value of no known kind ({error})") from error
+
+    def _array(self, index: Any) -> NDArray[Any]:
+        if not isinstance(index, int) or not 0 <= index < len(self.arrays):
+            raise DamagedFileError("it speaks of an array that it does not hold")
+        return self.arrays[index]
+
+    def _model(self, told: dict[str, Any]) -> Any:
+        kind = MODELS[told["model"]]
+        parameters = {name: self.value(v) for name, v in told["parameters"].items()}
+        if not parameters.keys() <= set(signature(kind).parameters):
+            raise DamagedFileError(f"it has parameters that {kind.__name__} does not know")
+        model = kind(**parameters)
+        for name, value in told["state"].items():
+            if not name.isidentifier() or name.startswith("__") or hasattr(kind, name):
+                raise DamagedFileError(f"it has an attribute {name!r} that no model has")
+            setattr(model, name, self.value(value))
+        return model
+
+
+def _ask(model: Any) -> None:
+    """One question: a model that cannot answer it is no model."""
+    try:
+        row = np.zeros((1, int(model.n_features_in_)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a row without the names of its columns
+            answer = (
+                model.predict_dist(row).mean()
+                if hasattr(model, "predict_dist")
+                else model.transform(row)
+            )
+        sound = bool(np.isfinite(answer).all())
+    except Exception as error:
+        raise DamagedFileError(f"what it holds does not fit together ({error})") from error
+    if not sound:
+        raise DamagedFileError("its answers are no numbers")
