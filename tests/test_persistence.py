@@ -54,7 +54,7 @@ def test_a_model_that_is_read_is_the_one_that_was_written(model, tmp_path):
     assert list(found.feature_names_in_) == ["a", "<b>", "ü"]
     for name in vars(model):
         if name.endswith("_") and isinstance(getattr(model, name), int | float | tuple | str):
-            assert getattr(found, name) == getattr(model, name)
+            np.testing.assert_equal(getattr(found, name), getattr(model, name))
     for key, column in model.cv_results_.items() if hasattr(model, "cv_results_") else ():
         np.testing.assert_array_equal(found.cv_results_[key], column)
     assert [p.name for p in tmp_path.iterdir()] == ["m.cdn"]
