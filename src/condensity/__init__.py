@@ -2,7 +2,7 @@
 
 from condensity import datasets, metrics
 from condensity.core.mixture import ConditionalMixture
-from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace
+from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
 from condensity.persistence import load, save
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "ConditionalMixture",
     "EpsilonKDE",
     "FixedSubspace",
+    "Reduced",
     "datasets",
     "load",
     "metrics",

@@ -21,6 +21,30 @@ def check_count(name: str, value: Any, *, low: int, high: int | None = None, why
     return int(value)
 
 
+def check_counts(name: str, value: Any, *, most: int) -> list[int | None]:
+    """The numbers to try: None, an integer, several in a sequence, or "auto" up to ``most``."""
+    if isinstance(value, str) and value == "auto":
+        return list(range(1, most + 1))
+    if value is None:
+        return [None]
+    listed = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+    counts = list(value) if listed else [value]
+    ok = all(isinstance(c, Integral) and not isinstance(c, bool) and int(c) >= 1 for c in counts)
+    if not ok or not counts or len(set(counts)) < len(counts):
+        raise ValueError(
+            f"{name} must be None (what the reducer has), 'auto', an integer >= 1 or a sequence of "
+            f"different ones to choose from, got {value!r}"
+        )
+    return [int(c) for c in counts]
+
+
+def check_part(name: str, value: Any, method: str, what: str) -> Any:
+    """Something that can be fitted and has ``method``."""
+    if isinstance(value, type) or not all(hasattr(value, verb) for verb in ("fit", method)):
+        raise ValueError(f"{name} must be {what} with fit and {method}, got {value!r}")
+    return value
+
+
 def check_bandwidth(value: Any) -> tuple[float, float] | None:
     """None, a number, or a pair ``(sigma_z, sigma_y)``, all positive."""
     if value is None:

@@ -17,13 +17,15 @@ from sklearn.model_selection import (
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.utils.validation import check_is_fitted
 
-from condensity import LSCDE, LSCE, EpsilonKDE
+from condensity import LSCDE, LSCE, EpsilonKDE, Reduced
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.standard_normal((40, 3)), RNG.standard_normal(40)
 PENALISED = [LSCDE(), LSCE(n_components=1, n_starts=1, n_members=1, location="none")]
 BOTH = pytest.mark.parametrize("estimator", PENALISED)
-EVERY = pytest.mark.parametrize("estimator", [*PENALISED, EpsilonKDE()])
+EVERY = pytest.mark.parametrize(
+    "estimator", [*PENALISED, EpsilonKDE(), Reduced(), Reduced(density=EpsilonKDE())]
+)
 
 
 def with_value(array, value):
@@ -212,12 +214,12 @@ def test_a_column_is_named_when_it_has_a_name(estimator):
     assert_refused(estimator.__class__(), "first at row 7, column 'bmi'", frame, Y)
     frame["bmi"] = 1.0
     with pytest.warns(UserWarning, match="column bmi: kept with zero weight; drop it"):
-        estimator.__class__(**estimator.get_params()).fit(frame, Y)
+        clone(estimator).fit(frame, Y)
 
 
 @EVERY
 def test_predict_before_fit_and_with_the_wrong_columns(estimator):
-    fresh = estimator.__class__(**estimator.get_params())
+    fresh = clone(estimator)
     for method in ("predict", "predict_dist"):
         with pytest.raises(NotFittedError, match="Call 'fit' with appropriate arguments"):
             getattr(fresh, method)(X)
@@ -239,7 +241,7 @@ def test_transform_before_fit():
 
 @EVERY
 def test_a_failed_refit_leaves_the_old_fit_in_place(estimator):
-    model = estimator.__class__(**estimator.get_params() | {"random_state": 0}).fit(X, Y)
+    model = clone(estimator).set_params(random_state=0).fit(X, Y)
     before = model.predict(X)
     with pytest.raises(ValueError, match="y contains NaN"):
         model.fit(X[:, :3] + 1, with_value(Y, np.nan))

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from condensity import LSCDE, LSCE, SAVE, SIR, EpsilonKDE, FixedSubspace
+from condensity import LSCDE, LSCE, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
 from condensity.core import kernels
 from condensity.core.selection import BANDWIDTHS, PENALTIES, RAW_BANDWIDTHS
 from condensity.datasets import toy_b
@@ -23,6 +23,8 @@ ESTIMATORS = {
     "LSCE single": LSCE(1, n_starts=1, n_members=1, location="none", random_state=0),
     "published": LSCE.as_published(2, random_state=0).set_params(n_starts=2),
     "EpsilonKDE": EpsilonKDE(random_state=0),
+    "two steps": Reduced(SAVE(), LSCDE(), n_components=[1, 2], random_state=0),
+    "two steps, neighbours": Reduced(SIR(), EpsilonKDE(), n_components="auto", random_state=0),
 }
 #: Estimators whose kernels have bandwidths for z and y, and a penalty on their coefficients.
 PENALISED = {name: ESTIMATORS[name] for name in ("LSCDE", "LSCE", "LSCE single", "published")}
@@ -39,6 +41,9 @@ def each_penalised():
 
 def fixed(estimator, sigma_y):
     """Settings that leave nothing to be selected."""
+    if isinstance(estimator, Reduced):
+        settled = fixed(estimator.density, sigma_y)
+        return {f"density__{name}": value for name, value in settled.items()} | {"n_components": 1}
     if isinstance(estimator, EpsilonKDE):
         return {"epsilon": 0.8, "bandwidth": sigma_y}
     return {"bandwidth": (0.6, sigma_y), "penalty": 0.02}
@@ -46,6 +51,8 @@ def fixed(estimator, sigma_y):
 
 def width_of(model):
     """The width of the kernels in y."""
+    if isinstance(model, Reduced):
+        return width_of(model.density_)
     return model.bandwidth_ if isinstance(model, EpsilonKDE) else model.bandwidth_[1]
 
 
@@ -63,6 +70,8 @@ def data(n=80, dy=1, seed=0):
         LSCE(n_starts=1, n_members=1, bandwidth=1.0, penalty=0.1, max_iter=5),
         LSCE.as_published(n_components=1).set_params(n_starts=2, max_iter=200),
         EpsilonKDE(),
+        Reduced(),
+        Reduced(SAVE(), EpsilonKDE(epsilon=1.0, bandwidth=0.5), n_components="auto"),
         SIR(),
         SAVE(),
         FixedSubspace(),
@@ -99,7 +108,8 @@ def test_integer_weights_are_repetitions_with_everything_fixed(estimator):
     settled = clone(estimator).set_params(**fixed(estimator, 0.4))
     weighted, repeated = clone(settled).fit(X, Y, weight), clone(settled).fit(X[rows], Y[rows])
     # every sample is a centre
-    assert getattr(weighted, "n_centers_", weighted._width) == np.count_nonzero(weight)
+    density = getattr(weighted, "density_", weighted)
+    assert getattr(density, "n_centers_", density._width) == np.count_nonzero(weight)
     densities = [model.predict_dist(X).pdf(Y) for model in (weighted, repeated)]
     np.testing.assert_allclose(*densities, rtol=1e-10)
 

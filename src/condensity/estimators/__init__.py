@@ -1,5 +1,6 @@
 """Estimators in the shape scikit-learn expects; they hold no formulae."""
 
+from condensity.estimators.compose import Reduced
 from condensity.estimators.ekde import EpsilonKDE
 from condensity.estimators.fixed import FixedSubspace
 from condensity.estimators.lscde import LSCDE
@@ -7,4 +8,4 @@ from condensity.estimators.lsce import LSCE
 from condensity.estimators.lsmi import LSMI
 from condensity.estimators.sliced import SAVE, SIR
 
-__all__ = ["LSCDE", "LSCE", "LSMI", "SAVE", "SIR", "EpsilonKDE", "FixedSubspace"]
+__all__ = ["LSCDE", "LSCE", "LSMI", "SAVE", "SIR", "EpsilonKDE", "FixedSubspace", "Reduced"]
