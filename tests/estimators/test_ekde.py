@@ -43,9 +43,9 @@ def test_the_density_is_the_mean_of_the_neighbours_kernels_term_by_term():
 
 def test_densities_integrate_to_one():
     X, y = illustrative("skewed").sample(60, random_state=0)
-    grid = np.linspace(y.min() - 5, y.max() + 5, 4001)
+    grid, step = np.linspace(y.min() - 5, y.max() + 5, 4001, retstep=True)
     dist = EpsilonKDE(random_state=0).fit(X, y).predict_dist(np.r_[X, 100 * X])
-    np.testing.assert_allclose(np.trapezoid(dist.pdf_on(grid), grid), 1, rtol=1e-6)
+    np.testing.assert_allclose(dist.pdf_on(grid).sum(axis=1) * step, 1, rtol=1e-6)
 
 
 def test_an_infinite_radius_is_the_kernel_density_of_y_alone():
