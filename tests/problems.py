@@ -19,7 +19,7 @@ def random_sample(seed=0, n=23, dx=4, dy=1):
 def random_plan(seed=0, n=23, dx=4, dy=1, n_centers=9, n_folds=3):
     rng = np.random.default_rng(seed + 1000)
     sample = random_sample(seed, n, dx, dy)
-    centers = pick(sample, n_centers, rng)
+    centers = pick(sample.weight, n_centers, rng)
     return Plan.cut(
         sample, deal(sample.weight, np.arange(n), n_folds, centers=centers, rng=rng), centers
     )

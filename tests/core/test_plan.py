@@ -91,6 +91,6 @@ def test_centers_are_drawn_with_the_weights_of_the_sample():
     heavy = type(sample)(sample.X, sample.Y, np.array([0.4, 0.4, 0.1, 0.1]))
     rng, drawn = np.random.default_rng(0), np.zeros(4)
     for _ in range(500):
-        drawn[pick(heavy, 2, rng)] += 1 / 500
+        drawn[pick(heavy.weight, 2, rng)] += 1 / 500
     # Without replacement: 0.4 + 0.4 * 0.4 / 0.6 + 2 * 0.1 * 0.4 / 0.9.
     np.testing.assert_allclose(drawn[:2], 0.4 + 0.16 / 0.6 + 0.08 / 0.9, atol=0.05)

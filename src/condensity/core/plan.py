@@ -41,9 +41,16 @@ class Plan:
         return usable
 
 
-def pick(measure: Sample, n_centers: int, rng: np.random.Generator) -> Indices:
-    """Draw centres among the rows of the measure with their probabilities, in increasing order."""
-    return np.sort(rng.choice(len(measure), n_centers, replace=False, p=measure.weight))
+def pick(weight: Array, n_centers: int, rng: np.random.Generator) -> Indices:
+    """Draw centres among rows with their probabilities ``weight`` (n,), in increasing order."""
+    return np.sort(rng.choice(len(weight), n_centers, replace=False, p=weight))
+
+
+def some_rows(n: int, most: int | None, rng: np.random.Generator) -> Indices:
+    """All of ``n`` rows, or ``most`` of them, in increasing order."""
+    if most is None or n <= most:
+        return np.arange(n)
+    return np.sort(rng.choice(n, most, replace=False))
 
 
 def deal(

@@ -15,10 +15,12 @@ term is the background, which takes over where no centre is near.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import add
 
 import numpy as np
 
-from condensity.core.kernels import Array, Indices, gaussian, squared_distances
+from condensity.core.kernels import Array, Indices, gaussian, row_blocks, squared_distances
 from condensity.core.leftout import LeftOut
 from condensity.core.location import Location, Locator
 from condensity.core.moments import lebesgue, moments
@@ -123,30 +125,43 @@ class Outputs:
 
     view: View
     components: Components
-    phi_y: Array  # (n, b)
+    sigma_y: float
     yy: Array  # (b, b)
 
     @classmethod
     def build(cls, view: View, sigma_y: float) -> Outputs:
         """Compute it once for all W and sigma_z."""
         components = view.components(sigma_y)
-        V = components.centers[:-1]
-        phi_y = gaussian(squared_distances(view.sample.Y, V), sigma_y)
-        return cls(view, components, phi_y, lebesgue(V, sigma_y))
+        return cls(view, components, sigma_y, lebesgue(components.centers[:-1], sigma_y))
+
+    @cached_property
+    def phi_y(self) -> Array:
+        """The kernels of y at all samples, (n, b)."""
+        return self._phi_y(slice(None))
+
+    def _phi_y(self, rows: slice) -> Array:
+        V = self.components.centers[:-1]
+        return gaussian(squared_distances(self.view.sample.Y[rows], V), self.sigma_y)
 
     def fit(self, W: Array, sigma_z: float, penalties: tuple[float, ...]) -> Coefficients:
-        """The coefficients in the coordinates ``z = W x`` for each penalty."""
+        """The coefficients in the coordinates ``z = W x`` for each penalty.
+
+        Memory is bounded: more samples than fit a block are taken one block after the other.
+        """
         sample = self.view.sample
-        Z = sample.X @ W.T
-        U = Z[self.view.basis]
-        phi_z = gaussian(squared_distances(Z, U), sigma_z)
-        stats = moments(phi_z, self.phi_y, self.yy, sample.weight)
-        G = stats.G
+        U = sample.X[self.view.basis] @ W.T
+        blocks, stats, mean = row_blocks(len(sample), 2 * len(U)), [], np.zeros(len(U))
+        for rows in blocks:
+            phi_z = gaussian(squared_distances(sample.X[rows] @ W.T, U), sigma_z)
+            phi_y = self.phi_y if len(blocks) == 1 else self._phi_y(rows)
+            stats.append(moments(phi_z, phi_y, self.yy, sample.weight[rows]))
+            mean += sample.weight[rows] @ phi_z
+        pooled = reduce(add, stats)
+        G = pooled.G
         unit = float(np.mean(np.diagonal(G)))
-        alphas = np.stack([solve(G, stats.h, penalty=p * unit) for p in penalties])
+        alphas = np.stack([solve(G, pooled.h, penalty=p * unit) for p in penalties])
         np.maximum(alphas, 0.0, out=alphas)
-        background = BACKGROUND * (alphas @ (sample.weight @ phi_z))
-        return Coefficients(W, U, sigma_z, np.column_stack([alphas, background]))
+        return Coefficients(W, U, sigma_z, np.column_stack([alphas, BACKGROUND * (alphas @ mean)]))
 
     def problem(self, W: Array, sigma_z: float, penalty: float) -> SCE:
         """The SCE estimate as a function of W, its penalty in the unit that G has at ``W``."""

@@ -30,7 +30,7 @@ from condensity.core.averaged import Ensemble
 from condensity.core.density import Density
 from condensity.core.kernels import Array, Indices, row_blocks
 from condensity.core.mapped import Distribution
-from condensity.core.plan import Plan, by_label, deal, pick
+from condensity.core.plan import Plan, by_label, deal, pick, some_rows
 from condensity.core.sample import Sample, Scaling, canonical
 from condensity.core.selection import BANDWIDTHS, PENALTIES, Candidates, Choice
 from condensity.metrics import squared_loss_by_row
@@ -53,7 +53,8 @@ class Prepared:
     """Training data past the gate: dealt to folds, with centres drawn."""
 
     measure: Sample  # distinct rows, in the units they came in
-    centers: Indices
+    rows: Indices  # those of them that choices are made with
+    centers: Indices  # some of these
     deals: list[Array]  # for each deal the weight of the rows within its folds, (folds, n)
     given: bool  # whether the folds are the caller's, who may keep samples together by them
     x_scaling: Scaling
@@ -103,10 +104,12 @@ class KernelEstimator(BaseEstimator):
         *,
         scored: bool,
         n_members: int = 1,
+        subsample: int | None = None,
     ) -> Prepared:
         """Pass the gate, and draw centres and folds: as often as ``n_members`` need them.
 
-        ``scored`` says that something will be chosen by held-out loss.
+        ``scored`` says that something will be chosen by held-out loss, with ``subsample`` of the
+        samples at most.
         """
         names = column_names(X)
         X, Y, weight, y_axes = check_sample(self, X, y, sample_weight)
@@ -124,8 +127,10 @@ class KernelEstimator(BaseEstimator):
         y_scaling = Scaling.of(measure.Y, measure.weight)
         check_varies(x_scaling.sd, y_scaling.sd, names)
         # Streams of their own: centres and starts do not depend on how rows are dealt to folds.
-        center_rng, deal_rng = rng.spawn(2)
-        centers = pick(measure, min(n_centers, len(measure)), center_rng)
+        center_rng, deal_rng, row_rng = rng.spawn(3)
+        rows = some_rows(len(measure), subsample, row_rng)
+        weights = measure.weight[rows] / measure.weight[rows].sum()
+        centers = rows[pick(weights, min(n_centers, len(rows)), center_rng)]
         if folds is None:  # nothing is held out
             deals = [measure.weight[None]]
         elif isinstance(folds, int):
@@ -140,7 +145,7 @@ class KernelEstimator(BaseEstimator):
                 check_usable(mass.sum(axis=0)[centers] > mass[:, centers])
         deals = [mass / mass.sum() for mass in deals]
         given = not (folds is None or isinstance(folds, int))
-        return Prepared(measure, centers, deals, given, x_scaling, y_scaling, y_axes)
+        return Prepared(measure, rows, centers, deals, given, x_scaling, y_scaling, y_axes)
 
     def _what_to_fix(self) -> str:
         """What needs no folds once it is fixed."""

@@ -35,8 +35,9 @@ from condensity.estimators.summary import (
     warn_of_atoms,
 )
 from condensity.reduction.configurations import Configuration
-from condensity.reduction.ensemble import Result, Task, run
+from condensity.reduction.ensemble import Result, run
 from condensity.reduction.settings import Search
+from condensity.reduction.task import Task
 
 
 class LSCE(DensityReducer):
@@ -89,6 +90,9 @@ class LSCE(DensityReducer):
         pass ``list(GroupKFold(5).split(X, y, groups))``.
     max_iter : int, default=50
         Quasi-Newton steps of each search, at most.
+    subsample : None or int, default=1000
+        Samples, drawn at random, that subspaces are learned from and all is chosen with, at most;
+        the coefficients of the density are fitted to all samples there are.  None takes all.
     random_state : None, int, RandomState or Generator, default=None
         Draws centres, folds and starts.
     n_jobs : None or int, default=None
@@ -157,6 +161,7 @@ class LSCE(DensityReducer):
         bounds: Any = None,
         cv: Any = 5,
         max_iter: int = 50,
+        subsample: int | None = 1000,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int | Callable[[Configuration], None] = 0,
@@ -173,6 +178,7 @@ class LSCE(DensityReducer):
         self.bounds = bounds
         self.cv = cv
         self.max_iter = max_iter
+        self.subsample = subsample
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -219,7 +225,10 @@ class LSCE(DensityReducer):
         chosen = search.open or self._is_auto() or len(locators) > 1
         folded = chosen or n_members > 1
         y, bounds = take_off_bounds(self.bounds, y, sample_weight)
-        prepared = self._prepare(X, y, sample_weight, rng, scored=folded, n_members=n_members)
+        subsample = self.subsample and check_count("subsample", self.subsample, low=10)
+        prepared = self._prepare(
+            X, y, sample_weight, rng, scored=folded, n_members=n_members, subsample=subsample
+        )
         measure = prepared.measure
         if score.name == "crps" and measure.Y.shape[1] > 1:
             raise ValueError(
@@ -229,6 +238,7 @@ class LSCE(DensityReducer):
         most = int(prepared.x_scaling.varies.sum())
         task = Task(
             whole=Sample(measure.X, prepared.y_scaling.apply(measure.Y), measure.weight),
+            rows=prepared.rows,
             active=prepared.x_scaling.varies,
             centers=prepared.centers,
             deals=prepared.deals if folded else [],

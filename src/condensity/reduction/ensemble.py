@@ -10,18 +10,21 @@ for.  A single model is the one learned from all samples, for the best configura
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from condensity.core.averaged import Averaged
-from condensity.core.kernels import Array, Indices, Mask
-from condensity.core.location import Locator
-from condensity.core.sample import Sample
-from condensity.core.scores import Score
+from condensity.core.kernels import Array
 from condensity.core.view import View
 from condensity.manifold.chart import Minimum
-from condensity.reduction.average import average, complete, consensus, members
+from condensity.reduction.average import (
+    average,
+    complete,
+    consensus,
+    in_units_of,
+    members,
+)
 from condensity.reduction.configurations import (
     Configuration,
     Spread,
@@ -32,34 +35,16 @@ from condensity.reduction.configurations import (
     simplest_of_the_best,
     starting_points,
 )
-from condensity.reduction.crossfit import Crossfit, Judgement
+from condensity.reduction.crossfit import Judgement
 from condensity.reduction.polish import Averages, polish
 from condensity.reduction.settings import Search, first_setting
 from condensity.reduction.stacking import stack
 from condensity.reduction.stretch import best_stretch
+from condensity.reduction.task import Task
 
-#: Centres that members have while all is chosen, at most; what is shipped has all there are.
-CHOOSING_CENTERS = 200
 #: The subspace that is shown is refined with kernels this much wider in z than the members': it is
 #: nearer to the true one, while members are to describe y.
 WIDENING = float(np.sqrt(2.0))
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """What is to be learned from, and how it is to be judged."""
-
-    whole: Sample  # y standardised
-    active: Mask  # (dx,) inputs that vary
-    centers: Indices
-    deals: Sequence[Array]  # (folds, n) each; empty when nothing is held out
-    labels: Indices | None  # (n,) of rows that belong together, if any do
-    locators: dict[str, Locator]
-    score: Score
-    least_widths: Array  # (dy,) no kernel is narrower
-    search: Search
-    n_members: int
-    dimension: int | None  # None: as many as help
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,12 +78,13 @@ def run(
     report: Callable[[Configuration], None],
 ) -> Result:
     """Learn the density and the subspace."""
-    views = {name: _view_of_all(task, locator) for name, locator in task.locators.items()}
+    whole, task = task, task.with_rows_alone()
+    views = {name: task.view(name) for name in task.locators}
     configurations: list[Configuration] = []
-    for name, locator in task.locators.items():
-        search = _search(task, views[name])
+    for name in task.locators:
+        search = task.search_in(views[name])
         if task.deals:
-            crossfit = _crossfit(task, name, locator)
+            crossfit = task.crossfit(name)
             configurations += explore(crossfit, task.dimension, search, rng, spread, report)
         elif len(views[name].location.directions) <= (task.dimension or 0):
             configurations.append(_settled(task, name, search))
@@ -118,17 +104,41 @@ def run(
         for c, weight in zip(configurations, weights, strict=True)
         if weight > 0 or c is best
     }
+    shipped = views if task is whole else _views_to_ship(whole, configurations, weights)
     parts = [
-        (float(weight), average(c.shipped, views[c.location], learned[id(c)].averaged))
+        (float(weight), _average(c, views[c.location], shipped[c.location], learned[id(c)]))
         for c, weight in zip(configurations, weights, strict=True)
         if weight > 0
     ]
     W = learned[id(best)].last.W
     agreement = consensus(learned[id(best)].found or [W])[1]
+    if task is not whole:
+        W = _carry(W, views[best.location], shipped[best.location])
     if views[best.location].location.anywhere:
         W = complete(W, task.active)
     n_steps = learned[id(best)].last.n_steps
     return Result(configurations, weights, best, parts, W, agreement, n_steps, stretch, loss)
+
+
+def _views_to_ship(
+    whole: Task, configurations: Sequence[Configuration], weights: Array
+) -> dict[str, View]:
+    """Views of all samples, for the locations that count."""
+    used = {c.location for c, weight in zip(configurations, weights, strict=True) if weight > 0}
+    return {name: whole.view(name) for name in used}
+
+
+def _carry(W: Array, view: View, other: View) -> Array:
+    """A subspace in the coordinates of ``view`` in those of another."""
+    return containing(other.location.directions, in_units_of(other.scaling, view, W))
+
+
+def _average(c: Configuration, view: View, shipped: View, learned: Learned) -> Averaged:
+    """The average of a configuration, its coefficients fitted to what is shipped."""
+    Ws = learned.averaged
+    if shipped is not view:
+        Ws = [_carry(W, view, shipped) for W in Ws]
+    return average(c.shipped, shipped, Ws)
 
 
 def _stack(
@@ -143,11 +153,12 @@ def _stack(
     weights, loss = stack(judged)
     kept = np.flatnonzero(weights).tolist()
     if len(task.deals) > 1:  # there are samples that are new to two members
-        crossfits = _with_all_centers(task, [found[i] for i in kept])
+        crossfits = {found[i].location: judged[i].crossfit for i in kept}
+        crossfits = {name: task.with_all_centers(own) for name, own in crossfits.items()}
         for i in kept:
             c = found[i]
             averages = Averages.of(crossfits[c.location], c, len(c.Ws) + 1)
-            found[i] = polish(c, averages, _search(task, views[c.location]))
+            found[i] = polish(c, averages, task.search_in(views[c.location]))
             judged[i] = averages.judge(found[i].shipped)
         weights[kept], loss = stack([judged[i] for i in kept])
     kept = np.flatnonzero(weights).tolist()
@@ -169,7 +180,7 @@ def _stretch(
     if task.search.sigma_y is not None:
         return np.ones(task.whole.Y.shape[1])
     least = max(
-        _search(task, views[c.location]).least_sigma_y / c.shipped.sigma_y for c in configurations
+        task.search_in(views[c.location]).least_sigma_y / c.shipped.sigma_y for c in configurations
     )
     return best_stretch(judged, weights, least)
 
@@ -180,51 +191,6 @@ def _no_room(task: Task, views: dict[str, View]) -> str:
         f"location={name!r} depends on {len(view.location.directions)} directions, more than "
         f"n_components={task.dimension}: raise n_components or choose location='none'"
     )
-
-
-def _view_of_all(task: Task, locator: Locator) -> View:
-    return _view(task, np.zeros(len(task.whole)), locator)
-
-
-def _view(task: Task, held_mass: Array, locator: Locator) -> View:
-    return View.of(
-        task.whole,
-        held_mass,
-        task.centers,
-        locator,
-        labels=task.labels,
-        least_widths=task.least_widths,
-    )
-
-
-def _crossfit(task: Task, name: str, locator: Locator) -> Crossfit:
-    views = [view.thinned(CHOOSING_CENTERS) for view in _views(task, task.deals, locator)]
-    return Crossfit(name, task.whole, task.active, views, len(task.deals), task.score)
-
-
-def _with_all_centers(task: Task, configurations: Sequence[Configuration]) -> dict[str, Crossfit]:
-    """For every location what averages are judged in: with all the centres they will have.
-
-    Where these are more than members had, one deal is enough.
-    """
-    found = {c.location: c.crossfit for c in configurations if c.crossfit is not None}
-    if all(len(v.basis) < CHOOSING_CENTERS for crossfit in found.values() for v in crossfit.views):
-        return found
-    first = task.deals[:1]
-    return {
-        name: replace(crossfit, views=_views(task, first, task.locators[name]), n_deals=1)
-        for name, crossfit in found.items()
-    }
-
-
-def _views(task: Task, deals: Sequence[Array], locator: Locator) -> list[View]:
-    return [_view(task, mass, locator) for deal in deals for mass in deal]
-
-
-def _search(task: Task, view: View) -> Search:
-    """The search with its floor under sigma_y: a kernel on output j is ``sigma_y |L_j|`` wide."""
-    least = float(np.max(task.least_widths / np.linalg.norm(view.factor, axis=1)))
-    return replace(task.search, least_sigma_y=least)
 
 
 def _settled(task: Task, name: str, search: Search) -> Configuration:

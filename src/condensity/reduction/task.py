@@ -1,0 +1,88 @@
+"""What is to be learned from, and how it is to be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from condensity.core.kernels import Array, Indices, Mask
+from condensity.core.location import Locator
+from condensity.core.sample import Sample
+from condensity.core.scores import Score
+from condensity.core.view import View
+from condensity.reduction.crossfit import Crossfit
+from condensity.reduction.settings import Search
+
+#: Centres that members have while all is chosen, at most; what is shipped has all there are.
+CHOOSING_CENTERS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Samples, folds, and what may be chosen."""
+
+    whole: Sample  # y standardised
+    rows: Indices  # those that all is chosen with; coefficients are fitted to all there are
+    active: Mask  # (dx,) inputs that vary
+    centers: Indices
+    deals: Sequence[Array]  # (folds, n) each; empty when nothing is held out
+    labels: Indices | None  # (n,) of rows that belong together, if any do
+    locators: dict[str, Locator]
+    score: Score
+    least_widths: Array  # (dy,) no kernel is narrower
+    search: Search
+    n_members: int
+    dimension: int | None  # None: as many as help
+
+    def with_rows_alone(self) -> Task:
+        """The task with the rows that all is chosen with, and no others."""
+        rows = self.rows
+        if len(rows) == len(self.whole):
+            return self
+        part, share = self.whole[rows], self.whole.weight[rows].sum()
+        return replace(
+            self,
+            whole=replace(part, weight=part.weight / share),
+            rows=np.arange(len(rows)),
+            centers=np.searchsorted(rows, self.centers),
+            deals=[deal[:, rows] / share for deal in self.deals],
+            labels=None if self.labels is None else self.labels[rows],
+        )
+
+    def view(self, location: str) -> View:
+        """All samples, in coordinates learned from them."""
+        return self._view(np.zeros(len(self.whole)), location)
+
+    def crossfit(self, location: str) -> Crossfit:
+        """The views of all members, with the centres that all is chosen with."""
+        views = [view.thinned(CHOOSING_CENTERS) for view in self._views(self.deals, location)]
+        return Crossfit(location, self.whole, self.active, views, len(self.deals), self.score)
+
+    def with_all_centers(self, crossfit: Crossfit) -> Crossfit:
+        """What averages are judged in: with all the centres they will have.
+
+        Where these are more than members had, one deal is enough.
+        """
+        if all(len(view.basis) < CHOOSING_CENTERS for view in crossfit.views):
+            return crossfit
+        return replace(crossfit, views=self._views(self.deals[:1], crossfit.location), n_deals=1)
+
+    def search_in(self, view: View) -> Search:
+        """The search with its floor: a kernel on output j is ``sigma_y |L_j|`` wide."""
+        least = float(np.max(self.least_widths / np.linalg.norm(view.factor, axis=1)))
+        return replace(self.search, least_sigma_y=least)
+
+    def _views(self, deals: Sequence[Array], location: str) -> list[View]:
+        return [self._view(mass, location) for deal in deals for mass in deal]
+
+    def _view(self, held_mass: Array, location: str) -> View:
+        return View.of(
+            self.whole,
+            held_mass,
+            self.centers,
+            self.locators[location],
+            labels=self.labels,
+            least_widths=self.least_widths,
+        )
