@@ -10,6 +10,7 @@ from condensity.core.selection import (
     PENALTIES,
     RAW_BANDWIDTHS,
     Candidates,
+    first_least,
     raw_losses,
     select,
     select_near,
@@ -81,6 +82,12 @@ def test_the_choice_is_the_candidate_with_the_smallest_mean_loss():
     assert (choice.sigma_z, choice.sigma_y) == CANDIDATES.bandwidths[i]
     assert choice.penalty == CANDIDATES.penalties[j]
     assert choice.loss == mean.min()
+
+
+def test_of_equal_losses_the_first_is_the_least_whatever_rounding_does():
+    assert first_least(np.array([0.2, -0.3 + 1e-14, -0.3])) == 1
+    assert first_least(np.array([0.2, -0.3 + 1e-6, -0.3])) == 2
+    assert first_least(np.array([[5.0, 1.0], [0.5, 0.5]])) == 2
 
 
 def test_a_held_out_sample_cannot_be_explained_by_its_own_kernel():

@@ -23,6 +23,7 @@ from condensity.core.kernels import Array, Indices, row_blocks
 from condensity.core.mixture import ConditionalMixture
 from condensity.core.sample import Sample, Scaling
 from condensity.core.scores import SCORES, Components
+from condensity.core.selection import first_least
 
 #: Distances that differ by less, relatively, are equal: rounding must not choose the neighbours.
 TIE = 1e-12
@@ -105,9 +106,7 @@ def select_radius(
     at_bandwidth = partial(held_out_losses, sample, mass, epsilons)
     losses = np.stack(list(spread(at_bandwidth, bandwidths)), axis=1)
     mean = losses.mean(axis=-1)
-    # Two radii that no fold tells apart are equal but for rounding: the smaller one, always.
-    good = mean <= mean.min() + TIE * np.abs(mean).max()
-    i, j = np.unravel_index(int(np.argmax(good)), mean.shape)
+    i, j = np.unravel_index(first_least(mean), mean.shape)
     return Radius(epsilons[i], bandwidths[j], epsilons, bandwidths, losses)
 
 

@@ -28,6 +28,8 @@ from condensity.core.ridge import solve
 BANDWIDTHS = tuple(np.logspace(-1.5, 0.5, 9).tolist())
 RAW_BANDWIDTHS = BANDWIDTHS[2:]
 PENALTIES = tuple(np.logspace(-3.0, 1.0, 9).tolist())
+#: Losses that differ by less, relative to the largest, are equal.
+ROUNDING = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +140,14 @@ def _judge(
 def unscored(candidates: Candidates) -> Choice:
     """The first candidate, for when there is nothing to choose."""
     return _best(candidates, np.full((1, 1, 1), np.nan))
+
+
+def first_least(losses: Array) -> int:
+    """Flat index of the first of the losses that are the least but for rounding.
+
+    Candidates that no sample tells apart differ by rounding, which must not choose between them.
+    """
+    return int(np.argmax(losses <= losses.min() + ROUNDING * np.abs(losses).max()))
 
 
 def _best(candidates: Candidates, losses: Array) -> Choice:

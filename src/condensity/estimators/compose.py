@@ -25,6 +25,7 @@ from condensity.core.kernels import Array, Indices
 from condensity.core.mapped import Distribution
 from condensity.core.plan import deal_labels
 from condensity.core.sample import Scaling, canonical
+from condensity.core.selection import first_least
 from condensity.estimators.base import ConditionalDensityEstimator, score_columns
 from condensity.estimators.lscde import LSCDE
 from condensity.estimators.sliced import SIR
@@ -136,7 +137,7 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
             trials = [(d, rows[train], rows[test]) for d in candidates for train, test in folds]
             found = list(spread(self.n_jobs)(steps.loss, trials))
             losses = np.reshape(found, (len(candidates), len(folds)))
-        best = candidates[int(np.argmin(losses.mean(axis=1)))]
+        best = candidates[first_least(losses.mean(axis=1))]
         ((reducer, density),) = spread(1)(partial(steps.fit, rows), [best])
         remember_inputs(self, X)
         self.reducer_, self.density_ = reducer, density
