@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import oracles
+from condensity.core import kernels
 from condensity.core import view as view_module
 from condensity.core.location import linear, nowhere
 from condensity.core.sample import Sample
@@ -113,3 +114,14 @@ def test_outputs_that_are_functions_of_one_another_do_not_break_a_view():
     twin = Sample(s.X, np.column_stack([s.Y[:, 0], 2 * s.Y[:, 0]]), s.weight)
     view = View.of(twin, mass, np.arange(40), nowhere)
     assert np.isfinite(view.held_out.Y).all()
+
+
+def test_coefficients_do_not_depend_on_how_rows_are_cut_into_blocks(monkeypatch):
+    whole = random_sample(4, n=50, dx=4, dy=2)
+    view = View.of(whole, np.zeros(50), np.arange(0, 50, 3), nowhere)
+    W = random_subspace(1, 2, 4)
+    once = Outputs.build(view, 0.5).fit(W, 0.8, (0.1, 1.0))
+    monkeypatch.setattr(kernels, "BLOCK", 300)  # eight rows at a time
+    cut = Outputs.build(view, 0.5)
+    np.testing.assert_allclose(cut.fit(W, 0.8, (0.1, 1.0)).alphas, once.alphas, rtol=1e-9)
+    assert "phi_y" not in vars(cut)  # it was never there as a whole

@@ -346,3 +346,32 @@ def test_a_callable_hears_of_every_configuration_instead(capsys):
     model = LSCE(n_components=1, **QUICK, verbose=heard.append).fit(X, y)
     assert [c.location for c in heard] == model.cv_results_["param_location"].tolist()
     assert capsys.readouterr().out == ""
+
+
+def test_all_is_chosen_with_some_of_the_samples_and_fitted_to_all():
+    X, y = toy_b().sample(240, random_state=3)
+    model = LSCE(1, subsample=80, location="none", **QUICK).fit(X, y)
+    part = model._density.parts[0][1]
+    member = part.members[0]
+    assert len(member.U) == 80  # all of them are centres
+    away = np.abs(part.scaling.apply(X) @ member.W.T - member.U.T).min(axis=1)
+    rest = away > 1e-9
+    assert rest.sum() == 160
+    mixed = y.copy()
+    mixed[rest] = y[rest][::-1]
+    other = LSCE(1, subsample=80, location="none", **QUICK).fit(X, mixed)
+    np.testing.assert_allclose(other.components_, model.components_, rtol=1e-6)
+    assert other.bandwidth_ == model.bandwidth_
+    assert np.abs(other.predict(X) - model.predict(X)).max() > 0.1
+    X_test, y_test = toy_b().sample(1000, random_state=4)
+    assert model.score(X_test, y_test) > other.score(X_test, y_test)
+
+
+def test_a_subsample_of_all_is_all():
+    X, y = toy_b().sample(100, random_state=3)
+    fits = [LSCE(1, subsample=n, **QUICK).fit(X, y) for n in (100, 1000, None)]
+    for fit in fits[1:]:
+        np.testing.assert_array_equal(fit.predict(X), fits[0].predict(X))
+    linear = LSCE(2, subsample=50, location="linear", **QUICK).fit(X, y)
+    assert np.isfinite(linear.score(X, y))
+    assert linear.transform(X).shape == (100, 2)
