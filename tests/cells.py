@@ -14,7 +14,7 @@ from condensity.experiments.records import Cell, RecordFile
 from condensity.experiments.runner import local_workers, run
 
 CELLS = [
-    Cell("study", f"problem {p}", m, 10, seed) for p in "ab" for m in "xy" for seed in range(6)
+    Cell("study", f"problem {p}", m, 10, seed) for p in "ab" for m in "xy" for seed in range(12)
 ]
 
 

@@ -40,15 +40,13 @@ def test_a_run_killed_ten_times_ends_with_the_same_records(tmp_path):
         while process.poll() is None and (path.stat().st_size if path.exists() else 0) == before:
             time.sleep(0.005)  # until it has done at least one more
         time.sleep(rng.uniform(0, 0.05))
-        if process.poll() is not None:
-            break
+        assert process.poll() is None, "it was done before it could be killed"
         process.send_signal(signal.SIGKILL)
         process.wait()
         kills += 1
         with path.open("ab") as stream:  # as if it had been in the middle of a line
             stream.write(b'{"study": "st' if kills % 2 else b"")
     subprocess.run([sys.executable, SCRIPT, path, "2"], check=True)
-    assert kills >= 5
     found = RecordFile(path).read()
     assert results(found) == results(alone)
     assert len(path.read_text().splitlines()) == len(cells.CELLS)  # nothing was done twice

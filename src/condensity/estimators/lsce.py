@@ -90,7 +90,7 @@ class LSCE(DensityReducer):
         pass ``list(GroupKFold(5).split(X, y, groups))``.
     max_iter : int, default=50
         Quasi-Newton steps of each search, at most.
-    subsample : None or int, default=1000
+    subsample : None or int, default=2000
         Samples, drawn at random, that subspaces are learned from and all is chosen with, at most;
         the coefficients of the density are fitted to all samples there are.  None takes all.
     random_state : None, int, RandomState or Generator, default=None
@@ -161,7 +161,7 @@ class LSCE(DensityReducer):
         bounds: Any = None,
         cv: Any = 5,
         max_iter: int = 50,
-        subsample: int | None = 1000,
+        subsample: int | None = 2000,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int | Callable[[Configuration], None] = 0,
