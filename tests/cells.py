@@ -37,6 +37,21 @@ def draw_or_die(cell):
     return {"value": cell.seed}
 
 
+def draw_slowly_or_die(cell):
+    """One cell kills its worker while another is at work."""
+    if cell.seed == 1:
+        time.sleep(0.5)
+        os._exit(9)
+    time.sleep(1.0 if cell.seed == 0 else 0.0)
+    return {"value": cell.seed}
+
+
+def draw_or_leave(cell):
+    if cell.seed == 1:
+        sys.exit("enough")
+    return {"value": cell.seed}
+
+
 def draw_and_warn(cell):
     np.log(np.zeros(1))
     return {"threads": [pool["num_threads"] for pool in pools()]}

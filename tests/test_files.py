@@ -1,3 +1,4 @@
+import os
 import stat
 
 import pytest
@@ -8,7 +9,7 @@ from condensity._files import write_at_once
 def test_files_are_written_at_once_or_not_at_all(tmp_path, monkeypatch):
     path = write_at_once(tmp_path / "deep" / "file", b"one")
     assert path.read_bytes() == b"one"
-    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~os.umask(os.umask(0o022))
 
     def full(handle):
         raise OSError("no space left on device")
@@ -18,3 +19,10 @@ def test_files_are_written_at_once_or_not_at_all(tmp_path, monkeypatch):
         write_at_once(path, b"two")
     assert path.read_bytes() == b"one"
     assert [p.name for p in path.parent.iterdir()] == ["file"]
+
+
+def test_a_folder_in_the_way_leaves_nothing_behind(tmp_path):
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(OSError):
+        write_at_once(tmp_path / "taken", b"data")
+    assert [p.name for p in tmp_path.iterdir()] == ["taken"]

@@ -156,6 +156,10 @@ HOSTILE = {
     "a list that is none": lambda c, a: c["state"].update(components_={"list": 3}),
     "arrays that do not fit": lambda c, a: a.__setitem__(slice(None), [x[..., :1] for x in a]),
     "numbers that are none": lambda c, a: [x.fill(np.nan) for x in a if x.dtype.kind == "f"],
+    "a scaling of NaN": lambda c, a: c["state"]["_density"]["fields"]["x_scaling"]["fields"].update(
+        sd={"tuple": [float("nan")] * 3}
+    ),
+    "more inputs than it has": lambda c, a: c["state"].update(n_features_in_=5 * 10**7),
     "no model at all": lambda c, a: (c.clear(), c.update(dict={})),
 }
 
@@ -180,6 +184,7 @@ def header(**parts):
         MAGIC + (2).to_bytes(8, "little") + b"{]",
         header(arrays=[{"dtype": "<f8", "shape": [10**12, 10**12], "offset": 0}]),
         header(arrays=[{"dtype": "<f8", "shape": [-1], "offset": 0}]),
+        header(arrays=[{"dtype": "<f8", "shape": [float("inf")], "offset": 0}]),
         header(arrays=[{"dtype": "|O", "shape": [1], "offset": 0}]) + bytes(8),
         header(arrays=[{"dtype": "<f8", "shape": [1], "offset": 8}]) + bytes(16),
         header(arrays=[{"dtype": "<f8", "shape": [1], "offset": 0}]) + bytes(9),

@@ -15,9 +15,16 @@ def write_at_once(path: Path, data: bytes) -> Path:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
+            os.chmod(stream.name, 0o666 & ~_umask())
+            os.replace(stream.name, path)
         except BaseException:
             os.unlink(stream.name)
             raise
-    os.chmod(stream.name, 0o644)
-    os.replace(stream.name, path)
     return path
+
+
+def _umask() -> int:
+    """What the user takes off the permissions of new files."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from condensity.experiments.records import Record
@@ -45,7 +48,6 @@ def reproduce_command(
     done = {c for c, r in records_of(out, quick=quick).read().items() if not (retry and r.error)}
     left = sum(cell not in done for cell in cells)
     console.print(f"{len(cells)} cells, {left} to do, {jobs} at a time")
-    failed: list[Record] = []
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeRemainingColumn(), console=console) as progress:
         task = progress.add_task("running", total=left)
@@ -53,8 +55,8 @@ def reproduce_command(
         def hear(record: Record) -> None:
             progress.update(task, advance=1, description=record.cell.problem)
             if record.error:
-                failed.append(record)
-                progress.console.print(f"[red]failed[/] {record.cell}: {record.error}", markup=True)
+                told = escape(f"{record.cell}: {record.error}")
+                progress.console.print(f"[red]failed[/] {told}")
 
         page = reproduce(
             names,
@@ -65,11 +67,14 @@ def reproduce_command(
             only=chosen,
             retry=retry,
             report=hear,
-            command=f"condensity reproduce {study}{' --quick' if quick else ''}",
+            command=shlex.join(["condensity", *sys.argv[1:]]),
         )
-    if failed:
-        console.print(f"{len(failed)} cells failed; --retry tries them again")
     typer.echo(page)
+    records = records_of(out, quick=quick).read()
+    failed = sum(records[cell].error is not None for cell in cells)
+    if failed:
+        console.print(f"{failed} of these cells failed; --retry tries them again")
+        raise typer.Exit(1)
 
 
 def _studies(study: str) -> list[str]:

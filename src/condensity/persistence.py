@@ -11,6 +11,7 @@ import os
 import warnings
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
+from importlib.metadata import version
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,10 @@ MODELS: dict[str, Any] = {
 }
 
 
+#: Models that keep no scaling of their own, and more inputs than anyone has.
+UNSCALED, MOST_INPUTS = ("FixedSubspace", "Reduced"), 10**6
+
+
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to one file, at once or not at all.
 
@@ -72,15 +77,15 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """
     check_is_fitted(model)
     arrays: list[NDArray[Any]] = []
-    content = _Writer(arrays).model(model)
+    content = {"version": version("condensity")} | _Writer(arrays).model(model)
     write_at_once(Path(path), pack(content, arrays))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model that ``save`` wrote.
 
-    Raises ``ValueError`` for a file that is damaged, was changed, or is something else; nothing of
-    it is run.
+    Raises ``ValueError`` for a file that is damaged or is something else; nothing of it is run.
+    Its checksum tells accidents, not intent: trust the numbers as you trust where they come from.
     """
     data = Path(path).read_bytes()
     try:
@@ -204,10 +209,35 @@ class _Reader:
         return model
 
 
+def _row(model: Any) -> NDArray[Any]:
+    """Inputs for one question, as many as the model's own scalings are of."""
+    n = model.n_features_in_
+    own = {len(s.sd) for s in _scalings(vars(model)) if len(s.sd) == n}
+    if not own and type(model).__name__ not in UNSCALED:
+        raise DamagedFileError("it does not fit its own number of inputs")
+    if n > MOST_INPUTS:
+        raise DamagedFileError(f"it claims to have {n} inputs")
+    return np.zeros((1, n))
+
+
+def _scalings(value: Any) -> list[Scaling]:
+    """All scalings within a value, which must be sound."""
+    if isinstance(value, Scaling):
+        if not (np.isfinite(value.mean).all() and np.isfinite(value.sd).all()):
+            raise DamagedFileError("its scaling is no numbers")
+        return [value]
+    if is_dataclass(value):
+        value = {f.name: getattr(value, f.name) for f in fields(value)}
+    if isinstance(value, dict):
+        value = list(value.values())
+    found = [_scalings(item) for item in value] if isinstance(value, tuple | list) else []
+    return [scaling for part in found for scaling in part]
+
+
 def _ask(model: Any) -> None:
     """One question: a model that cannot answer it is no model."""
     try:
-        row = np.zeros((1, int(model.n_features_in_)))
+        row = _row(model)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a row without the names of its columns
             answer = (

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from condensity.core import pairs
+from condensity.core import kernels, pairs
 from condensity.core.blocks import Block
 
 
@@ -35,8 +35,7 @@ def test_waves_sum_up_to_the_gaussians_of_the_differences(moved, widths):
     shifts = rng.normal(size=(2, 6, 1))
     a = block(1, 40, widths[0], shift=None if moved == "second" else shifts[0])
     b = block(2, 50, widths[1], shift=None if moved == "first" else shifts[1])
-    frequencies = pairs._frequencies(a, b)
-    assert len(frequencies) < 90  # it is what `overlap` does
+    assert pairs._frequencies(a, b)[1] < 90  # it is what `overlap` does
     expected = by_loops(a, b)
     np.testing.assert_allclose(pairs.overlap(a, b), expected, rtol=1e-13)
     np.testing.assert_allclose(pairs._overlap_by_row(a, b), expected, rtol=1e-13)
@@ -46,11 +45,27 @@ def test_blocks_far_apart_have_nothing_in_common():
     """The next period of the waves must not take the place of what is far away."""
     shift = np.array([0.0, 5.0, 10.0, 12.0, 20.0, 40.0])[:, None]
     a, b = block(1, 200, 0.5), block(2, 200, 0.5, shift=shift)
-    assert len(pairs._frequencies(a, b)) < 400
+    assert pairs._frequencies(a, b)[1] < 400
     np.testing.assert_allclose(pairs.overlap(a, b), by_loops(a, b), rtol=1e-13, atol=1e-15)
 
 
 def test_narrow_kernels_are_compared_one_by_one():
     a, b = block(1, 4, 1e-4), block(2, 4, 1e-4, shift=np.full((6, 1), 1e-4))
-    assert len(pairs._frequencies(a, b)) > 1000
+    assert pairs._frequencies(a, b)[1] > 1000
     np.testing.assert_allclose(pairs.overlap(a, b), by_loops(a, b), rtol=1e-12)
+
+
+@pytest.mark.parametrize("far", [1e9, 1e60, 1e300])
+def test_one_row_far_away_costs_nothing(far):
+    shift = np.append(np.zeros(5), far)[:, None]
+    a, b = block(1, 4, 0.5), block(2, 4, 0.5, shift=shift)
+    found = pairs.overlap(a, b)
+    assert found[-1] == 0.0
+    np.testing.assert_allclose(found[:-1], by_loops(a, b)[:-1], rtol=1e-12)
+
+
+def test_waves_are_cut_into_blocks(monkeypatch):
+    a, b = block(1, 40, 0.3), block(2, 50, 0.3, shift=np.linspace(-1, 1, 6)[:, None])
+    whole = pairs.overlap(a, b)
+    monkeypatch.setattr(kernels, "BLOCK", 2000)
+    np.testing.assert_allclose(pairs.overlap(a, b), whole, rtol=1e-13)

@@ -130,3 +130,22 @@ def test_a_search_near_the_last_choice_goes_downhill_and_no_further():
     np.testing.assert_array_equal(near.losses[tried], whole.losses[tried])
     again = select_near(plan, W, raw_losses, near)
     assert (again.sigma_z, again.penalty, again.loss) == (near.sigma_z, near.penalty, near.loss)
+
+
+def test_one_heavy_fold_does_not_cost_the_others_their_digits():
+    sample = random_sample(3, n=30)
+    weight = np.where(np.arange(30) < 10, 1e20, 1.0)
+    heavy = type(sample)(sample.X, sample.Y, weight / weight.sum())
+    mass = np.array([np.where(np.arange(30) // 10 == j, heavy.weight, 0.0) for j in range(3)])
+    plan = Plan.cut(heavy, mass, np.arange(30))
+    choice = select(plan, np.eye(4), CANDIDATES, raw_losses)
+    s, labels = plan.sample, fold_labels(plan)
+    exact = oracles.raw_cv_loss(
+        np.eye(4), s.X, s.Y, labels, center_rows(plan), 0.5, 0.5, 0.01, s.weight
+    )
+    assert choice.losses[0, 0].mean() == pytest.approx(exact, rel=1e-9)
+
+
+def test_an_absurd_candidate_does_not_make_ties_of_the_others():
+    assert first_least(np.array([4e6, -1.6e-5, -2.4e-4])) == 2
+    assert first_least(np.array([-1.0 - 1e-13, -1.0, -1.0 - 2e-13])) == 0

@@ -375,3 +375,18 @@ def test_a_subsample_of_all_is_all():
     linear = LSCE(2, subsample=50, location="linear", **QUICK).fit(X, y)
     assert np.isfinite(linear.score(X, y))
     assert linear.transform(X).shape == (100, 2)
+
+
+def test_a_subsample_may_miss_a_fold_of_the_caller():
+    X, y = toy_b().sample(60, random_state=3)
+    labels = np.where(np.arange(60) < 2, 3, np.arange(60) % 3)
+    folds = [(np.flatnonzero(labels != j), np.flatnonzero(labels == j)) for j in range(4)]
+    settings = QUICK | {"n_members": 4, "location": "none"}
+    for seed in range(3):
+        model = LSCE(1, subsample=15, cv=folds, **settings | {"random_state": seed}).fit(X, y)
+        assert np.isfinite(model.cv_results_["mean_test_score"]).all()
+    with pytest.raises(ValueError, match="n_centers=50 is more than subsample=15"):
+        LSCE(1, subsample=15, n_centers=50, **settings).fit(X, y)
+    for wrong in (0, False, 2.5):
+        with pytest.raises((ValueError, TypeError), match="subsample"):
+            LSCE(1, subsample=wrong, **settings).fit(X, y)

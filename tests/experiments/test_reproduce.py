@@ -22,7 +22,8 @@ def test_a_quick_look_at_all_of_it(tmp_path, monkeypatch):
     monkeypatch.setenv("CONDENSITY_DATA", str(FOLDER))
     done = run("all", "--quick", "--jobs", 2, "--out", tmp_path)
     assert done.exit_code == 0, done.output
-    assert done.stdout.strip() == str(tmp_path / "index.html")
+    shown = tmp_path / "quick"
+    assert done.stdout.strip() == str(shown / "index.html")
     records = records_of(tmp_path, quick=True).read()
     assert [r for r in records.values() if r.error] == []
     cells = [cell for study in STUDIES.values() for cell in study.cells(quick=True)]
@@ -30,8 +31,8 @@ def test_a_quick_look_at_all_of_it(tmp_path, monkeypatch):
     names = ["illustration.svg", "illustration.png", "artificial.svg", "artificial.png"]
     names += [f"{s}.{kind}" for s in ("benchmark", "dimensions") for kind in ("md", "tex")]
     for name in names:
-        assert (tmp_path / name).stat().st_size > 500
-    page = (tmp_path / "index.html").read_text()
+        assert (shown / name).stat().st_size > 500
+    page = (shown / "index.html").read_text()
     assert page.count("<svg") == 2
     assert "A quick look" in page
     losses = [
@@ -44,7 +45,7 @@ def test_a_quick_look_at_all_of_it(tmp_path, monkeypatch):
     before = page
     again = run("all", "--quick", "--jobs", 2, "--out", tmp_path)
     assert "0 to do" in again.output
-    assert (tmp_path / "index.html").read_text() == before  # the same records, the same page
+    assert (shown / "index.html").read_text() == before  # the same records, the same page
 
 
 def test_the_grids_are_those_of_the_paper():
@@ -76,6 +77,17 @@ def test_what_is_not_there_is_refused_in_one_sentence(arguments, message, tmp_pa
     assert refused.exit_code == 2
     assert message in refused.output
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_study_of_which_nothing_came_is_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("CONDENSITY_DATA", str(tmp_path))
+    monkeypatch.delenv("CONDENSITY_DATA_URL", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    done = run("illustration", "--only", "Old Faithful", "--jobs", 1, "--out", tmp_path / "out")
+    assert done.exit_code == 1
+    assert "3 of these cells failed; --retry tries them again" in done.output
+    assert "Cells that failed" in (tmp_path / "out" / "index.html").read_text()
 
 
 def test_failed_cells_are_on_the_page(tmp_path):

@@ -118,6 +118,34 @@ def test_a_cell_that_kills_its_worker_is_given_up(tmp_path):
     assert found[failed[0]].error == "its worker process died"
 
 
+def test_only_the_cell_that_kills_its_worker_is_given_up(tmp_path):
+    found = run(
+        cells.CELLS[:5],
+        cells.draw_slowly_or_die,
+        RecordFile(tmp_path / "r.jsonl"),
+        workers=local_workers(2),
+        in_flight=2,
+    )
+    assert [cell.seed for cell, record in found.items() if record.error] == [1]
+    assert found[cells.CELLS[0]].results == {"value": 0}
+
+
+def test_a_cell_that_wants_to_leave_does_not_end_the_run(tmp_path):
+    found = run_here(cells.draw_or_leave, tmp_path / "r.jsonl", cells.CELLS[:3])
+    assert [bool(record.error) for record in found.values()] == [False, True, False]
+
+
+def test_a_record_that_does_not_fit_on_the_disk_leaves_no_stump(tmp_path, monkeypatch):
+    file = RecordFile(tmp_path / "r.jsonl")
+    file.append(Record(cells.CELLS[0]))
+    whole = file.path.read_bytes()
+    write = os.write
+    monkeypatch.setattr("os.write", lambda handle, data: write(handle, data[:10]))
+    with pytest.raises(OSError, match="make room on the disk"):
+        file.append(Record(cells.CELLS[1]))
+    assert file.path.read_bytes() == whole
+
+
 def test_cells_run_on_one_thread_and_keep_their_warnings_to_themselves():
     record = attempt(cells.draw_and_warn, cells.CELLS[0])
     assert record.error is None

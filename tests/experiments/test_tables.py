@@ -73,6 +73,15 @@ def test_equal_columns_are_equally_good_and_missing_ones_are_not():
     assert tables.comparable([same, dict(same), {}, {0: 5.0}]) == [True, True, False, False]
     higher = {seed: value + 1 for seed, value in same.items()}
     assert tables.comparable([higher, same]) == [False, True]
+    assert tables.comparable([{}, {}]) == [False, False]
+
+
+def test_what_a_method_got_through_is_not_the_mean_of_all():
+    ten = {seed: float(seed) for seed in range(10)}
+    easy = {seed: ten[seed] + 0.01 for seed in range(5)}  # fewer runs, the easy ones
+    assert tables.comparable([easy, ten]) == [False, True]
+    broken = dict(ten) | {3: float("nan")}
+    assert tables.comparable([broken, ten]) == [False, True]
 
 
 def test_dimensions_stand_beside_the_paper_s():

@@ -67,7 +67,7 @@ def unpack(data: bytes) -> tuple[Any, list[NDArray[Any]]]:
         header = json.loads(data[start : start + length])
         content, entries = header["content"], header["arrays"]
         arrays = _arrays(entries, memoryview(data)[start + length : -CHECKSUM])
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise DamagedFileError(f"its header makes no sense ({type(error).__name__})") from error
     return content, arrays
 

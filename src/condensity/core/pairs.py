@@ -28,9 +28,9 @@ def overlap(a: Block, b: Block) -> Array:
     if a.same_frame(b):
         return _overlap_in_one_frame(a, b)
     if a.n_outputs == 1 and a.scale is None and b.scale is None:
-        frequencies = _frequencies(a, b)
-        if len(frequencies) < len(a.centers) + len(b.centers):
-            return _overlap_by_waves(a, b, frequencies)
+        spacing, count = _frequencies(a, b)
+        if count < len(a.centers) + len(b.centers):
+            return _overlap_by_waves(a, b, spacing * np.arange(count))
     return _overlap_by_row(a, b)
 
 
@@ -47,8 +47,8 @@ def _overlap_in_one_frame(a: Block, b: Block) -> Array:
     return total / a.scales**a.n_outputs
 
 
-def _frequencies(a: Block, b: Block) -> Array:
-    """The nodes ``omega`` (f,) that integrate ``exp(-s^2 omega^2 / 2 + i omega (mu - nu))``.
+def _frequencies(a: Block, b: Block) -> tuple[float, float]:
+    """Spacing and number of nodes that integrate ``exp(-s^2 omega^2 / 2 + i omega (mu - nu))``.
 
     They end where the Gaussian does, and lie so close that the next period of what they sum up,
     ``2 pi / spacing``, is beyond the reach of all differences and the Gaussian around them.
@@ -56,20 +56,22 @@ def _frequencies(a: Block, b: Block) -> Array:
     sd = float(np.sqrt(a.covariance + b.covariance)[0, 0])
     apart = np.ptp(np.concatenate([a.centers, b.centers])) + np.abs(_apart(a, b)).max(initial=0.0)
     spacing = 2 * np.pi / (apart + GAUSSIAN_END * sd)
-    return np.asarray(spacing * np.arange(np.ceil(GAUSSIAN_END / (sd * spacing)) + 1))
+    return float(spacing), float(np.ceil(GAUSSIAN_END / (sd * spacing)) + 1)
 
 
 def _overlap_by_waves(a: Block, b: Block, frequencies: Array) -> Array:
     covariance = (a.covariance + b.covariance)[0, 0]
     rule = np.exp(-0.5 * covariance * frequencies**2) * frequencies[1] / np.pi
     rule[0] /= 2.0
-    ours, theirs = (np.exp(1j * block.centers * frequencies) for block in (a, b))
-    total, apart = np.empty(len(a)), _apart(a, b)
-    for rows in row_blocks(len(a), 8 * len(frequencies)):
-        left = np.exp(a.log_weights[rows]) @ ours
-        right = np.exp(b.log_weights[rows]) @ theirs
-        phase = np.exp(1j * apart[rows, None] * frequencies)
-        total[rows] = (left * phase * right.conj()).real @ rule
+    total, apart = np.zeros(len(a)), _apart(a, b)
+    for part in row_blocks(len(frequencies), 4 * (len(a.centers) + len(b.centers))):
+        omega = frequencies[part]
+        ours, theirs = (np.exp(1j * block.centers * omega) for block in (a, b))
+        for rows in row_blocks(len(a), 8 * len(omega)):
+            left = np.exp(a.log_weights[rows]) @ ours
+            right = np.exp(b.log_weights[rows]) @ theirs
+            phase = np.exp(1j * apart[rows, None] * omega)
+            total[rows] += (left * phase * right.conj()).real @ rule[part]
     return np.asarray(np.maximum(total, 0.0))
 
 
@@ -106,7 +108,8 @@ def _whitened_means(block: Block, L: Any) -> Array:
 def _kernels(left: Array, right: Array) -> Array:
     """``exp(-|a_k - b_l|^2 / 2)`` for rows of (r, k, dy) and (r, l, dy): (r, k, l)."""
     squared = np.zeros((len(left), left.shape[1], right.shape[1]))
-    for j in range(left.shape[2]):
-        squared += (left[:, :, None, j] - right[:, None, :, j]) ** 2
+    with np.errstate(over="ignore"):  # infinitely far is as good as far
+        for j in range(left.shape[2]):
+            squared += (left[:, :, None, j] - right[:, None, :, j]) ** 2
     squared *= -0.5
     return np.exp(squared, out=squared)

@@ -15,8 +15,7 @@ term is the background, which takes over where no centre is near.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
-from operator import add
+from functools import cached_property
 
 import numpy as np
 
@@ -150,13 +149,15 @@ class Outputs:
         """
         sample = self.view.sample
         U = sample.X[self.view.basis] @ W.T
-        blocks, stats, mean = row_blocks(len(sample), 2 * len(U)), [], np.zeros(len(U))
+        blocks, mean = row_blocks(len(sample), 2 * len(U)), np.zeros(len(U))
+        pooled = None
         for rows in blocks:
             phi_z = gaussian(squared_distances(sample.X[rows] @ W.T, U), sigma_z)
             phi_y = self.phi_y if len(blocks) == 1 else self._phi_y(rows)
-            stats.append(moments(phi_z, phi_y, self.yy, sample.weight[rows]))
+            part = moments(phi_z, phi_y, self.yy, sample.weight[rows])
+            pooled = part if pooled is None else pooled + part
             mean += sample.weight[rows] @ phi_z
-        pooled = reduce(add, stats)
+        assert pooled is not None  # a view has samples
         G = pooled.G
         unit = float(np.mean(np.diagonal(G)))
         alphas = np.stack([solve(G, pooled.h, penalty=p * unit) for p in penalties])

@@ -70,7 +70,6 @@ class LSCE(DensityReducer):
         Random subspaces that every member starts from, besides that of fewer components.
     n_centers : int or "auto", default="auto"
         Number of samples that carry a basis function, at most n; "auto" takes all up to 500.
-        Subspaces are learned with 150 of them.
     bandwidth : None, float or (float, float), default=None
         sigma_z in standard deviations of the inputs and sigma_y in those of what the location
         leaves, where 1 is the Gaussian model; None selects them.
@@ -91,8 +90,7 @@ class LSCE(DensityReducer):
     max_iter : int, default=50
         Quasi-Newton steps of each search, at most.
     subsample : None or int, default=2000
-        Samples, drawn at random, that subspaces are learned from and all is chosen with, at most;
-        the coefficients of the density are fitted to all samples there are.  None takes all.
+        Samples, drawn at random, that all but the coefficients is learned from; None takes all.
     random_state : None, int, RandomState or Generator, default=None
         Draws centres, folds and starts.
     n_jobs : None or int, default=None
@@ -104,8 +102,8 @@ class LSCE(DensityReducer):
     ----------
     components_ : (dz, dx)
         The directions, orthonormal rows, acting on standardised inputs: those of the best
-        configuration, learned from all samples from where its members agree.  Only their span
-        means something; signs are such that z grows with the first output.
+        configuration, learned from where its members agree.  Only their span means something;
+        signs are such that z grows with the first output.
     n_components_ : int
         Number of directions of the best configuration.
     subspace_agreement_ : (dx,)
@@ -225,7 +223,9 @@ class LSCE(DensityReducer):
         chosen = search.open or self._is_auto() or len(locators) > 1
         folded = chosen or n_members > 1
         y, bounds = take_off_bounds(self.bounds, y, sample_weight)
-        subsample = self.subsample and check_count("subsample", self.subsample, low=10)
+        subsample = self.subsample
+        if subsample is not None:
+            subsample = check_count("subsample", subsample, low=10, why=" or None")
         prepared = self._prepare(
             X, y, sample_weight, rng, scored=folded, n_members=n_members, subsample=subsample
         )

@@ -22,6 +22,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator
     n_components: int | str
     n_components_: int
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
     def _dimensions(self, most: int) -> range:
         """The numbers of components to try, out of ``most`` inputs that vary."""
         if self._is_auto():

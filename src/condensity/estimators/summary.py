@@ -23,6 +23,7 @@ def configuration_table(prepared: Prepared, score: Score, result: Result) -> dic
     The scores of a split are those of the samples in a fold of the first deal.
     """
     found, folds = result.configurations, prepared.deals[0][:, prepared.rows]
+    folds = folds[folds.sum(axis=1) > 0]  # a fold of few samples may have none of these rows
     table: dict[str, Any] = {
         "param_location": np.array([c.location for c in found]),
         "param_n_components": np.array([c.n_components for c in found]),

@@ -28,6 +28,8 @@ def illustration(records: Iterable[Record]) -> Any:
     """Densities along lines of the input that counts, over the samples: Figure 2."""
     plt = require("matplotlib.pyplot", "plots")
     found = {(r.cell.problem, r.cell.method): r.results for r in records if r.results}
+    if not found:
+        return None
     problems = list(dict.fromkeys(problem for problem, _ in found))
     methods = [m for m in HEADS if any(key[1] == m for key in found)]
     size = (3.6 * len(methods), 3.0 * len(problems))

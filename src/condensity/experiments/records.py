@@ -86,9 +86,15 @@ class RecordFile:
     def append(self, record: Record) -> None:
         """Add one record, and see it to the disk."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        line = record.to_line().encode()
         handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        before = os.fstat(handle).st_size
         try:
-            os.write(handle, record.to_line().encode())
+            if os.write(handle, line) < len(line):
+                raise OSError(f"{self.path} took but a part of a record: make room on the disk")
             os.fsync(handle)
+        except OSError:
+            os.ftruncate(handle, before)  # or the next record would be glued to the stump
+            raise
         finally:
             os.close(handle)

@@ -19,8 +19,13 @@ from condensity.experiments.studies import STUDIES
 
 
 def records_of(out: Path, *, quick: bool) -> RecordFile:
-    """Where the records of a folder are; a quick look never counts for the real thing."""
-    return RecordFile(out / ("records-quick.jsonl" if quick else "records.jsonl"))
+    """Where the records of a folder are."""
+    return RecordFile(shown_in(out, quick=quick) / "records.jsonl")
+
+
+def shown_in(out: Path, *, quick: bool) -> Path:
+    """Where all is written; a quick look never takes the place of the real thing."""
+    return out / "quick" if quick else out
 
 
 def cells_of(studies: Sequence[str], *, quick: bool, only: Collection[str]) -> list[Cell]:
@@ -62,12 +67,14 @@ def reproduce(
 def show(out: Path, *, quick: bool = False, command: str = "condensity reproduce") -> Path:
     """Write tables, figures and the page from the records there are."""
     records = list(records_of(out, quick=quick).read().values())
+    out = shown_in(out, quick=quick)
     by_study = {name: [r for r in records if r.cell.study == name] for name in STUDIES}
     sheets: list[Sheet] = []
     drawn: dict[str, str] = {}
     if by_study["illustration"]:
         figure = figures.illustration(by_study["illustration"])
-        drawn[STUDIES["illustration"].title] = _save(figure, out, "illustration")
+        if figure is not None:  # not every cell has failed
+            drawn[STUDIES["illustration"].title] = _save(figure, out, "illustration")
     if by_study["artificial"]:
         figure = figures.artificial(by_study["artificial"])
         drawn[STUDIES["artificial"].title] = _save(figure, out, "artificial")

@@ -1,8 +1,8 @@
 """The runner: cells go to workers, records come back one by one.
 
 Every cell has its own seed and one thread, so records do not depend on the number of workers.  An
-error in a cell becomes its record.  A worker that dies takes the cells in flight with it: they
-are tried once more, and then recorded as failed.
+error in a cell becomes its record.  A worker that dies takes the cells in flight with it: they are
+tried once more, each alone, and the one that kills its worker again is recorded as failed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import threading
 import time
 import traceback
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -28,8 +27,6 @@ from condensity.experiments.records import Cell, Record, RecordFile
 Work = Callable[[Cell], dict[str, Any]]
 #: Makes the workers; any executor of ``concurrent.futures`` will do.
 Workers = Callable[[], Executor]
-#: How often a cell may see its worker die.
-TRIES = 2
 
 
 def run(
@@ -50,14 +47,10 @@ def run(
     file.repair()
     done = {c for c, record in file.read().items() if not (retry and record.error)}
     waiting = [cell for cell in cells if cell not in done]
-    deaths: Counter[Cell] = Counter()
     while waiting:
-        lost = _run_until_broken(waiting, work, file, workers, in_flight, report)
-        deaths.update(lost)
-        for cell in [cell for cell in lost if deaths[cell] >= TRIES]:
-            _keep(Record(cell, error="its worker process died"), file, report)
-            lost.remove(cell)
-        waiting = lost + waiting
+        for cell in _run_until_broken(waiting, work, file, workers, in_flight, report):
+            if _run_until_broken([cell], work, file, workers, 1, report):
+                _keep(Record(cell, error="its worker process died"), file, report)
     records = file.read()
     return {cell: records[cell] for cell in cells}
 
@@ -65,7 +58,9 @@ def run(
 def local_workers(jobs: int) -> Workers:
     """Processes of this machine, which end when this one does."""
     context = multiprocessing.get_context("spawn")
-    return lambda: ProcessPoolExecutor(jobs, mp_context=context, initializer=_end_with_parent)
+    return lambda: ProcessPoolExecutor(
+        jobs, mp_context=context, initializer=_end_with_parent, initargs=(os.getpid(),)
+    )
 
 
 def _run_until_broken(
@@ -78,17 +73,25 @@ def _run_until_broken(
 ) -> list[Cell]:
     """Take cells from ``waiting``; return those that were in flight when a worker died."""
     flying: dict[Future[Record], Cell] = {}
-    with workers() as executor:
+    executor = workers()
+    try:
         while waiting or flying:
             try:
                 while waiting and len(flying) < in_flight:
                     flying[executor.submit(attempt, work, waiting[0])] = waiting[0]
                     waiting.pop(0)
-                for future in wait(flying, return_when=FIRST_COMPLETED).done:
-                    _keep(future.result(), file, report)
-                    del flying[future]
             except BrokenProcessPool:
+                if not flying:
+                    return []
+            done = wait(flying, return_when=FIRST_COMPLETED).done
+            broken = [f for f in done if isinstance(f.exception(), BrokenProcessPool)]
+            for future in done.difference(broken):
+                _keep(future.result(), file, report)
+                del flying[future]
+            if broken:
                 return list(flying.values())
+    finally:
+        executor.shutdown(wait=not flying, cancel_futures=True)  # an interrupted run does not wait
     return []
 
 
@@ -105,16 +108,15 @@ def attempt(work: Work, cell: Cell) -> Record:
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore")
             record = replace(record, results=work(cell))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         told = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
         record = replace(record, error=told)
     return replace(record, seconds=time.perf_counter() - begun)
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(parent: int) -> None:
     """Leave when the parent is gone: a killed run must not leave workers behind."""
-    parent = os.getppid()
 
     def watch() -> None:
         while os.getppid() == parent:

@@ -42,12 +42,13 @@ class Task:
         if len(rows) == len(self.whole):
             return self
         part, share = self.whole[rows], self.whole.weight[rows].sum()
+        deals = [deal[:, rows] / share for deal in self.deals]
         return replace(
             self,
             whole=replace(part, weight=part.weight / share),
             rows=np.arange(len(rows)),
             centers=np.searchsorted(rows, self.centers),
-            deals=[deal[:, rows] / share for deal in self.deals],
+            deals=[deal[deal.sum(axis=1) > 0] for deal in deals],
             labels=None if self.labels is None else self.labels[rows],
         )
 
