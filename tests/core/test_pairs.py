@@ -55,7 +55,7 @@ def test_narrow_kernels_are_compared_one_by_one():
     np.testing.assert_allclose(pairs.overlap(a, b), by_loops(a, b), rtol=1e-12)
 
 
-@pytest.mark.parametrize("far", [1e9, 1e60, 1e300])
+@pytest.mark.parametrize("far", [1e9, 1e60, 1e150])
 def test_one_row_far_away_costs_nothing(far):
     shift = np.append(np.zeros(5), far)[:, None]
     a, b = block(1, 4, 0.5), block(2, 4, 0.5, shift=shift)
