@@ -3,6 +3,7 @@
 import hashlib
 import json
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -212,3 +213,12 @@ def test_arrays_come_back_as_they_were():
         assert theirs.flags.writeable
     with pytest.raises(TypeError, match="array of object"):
         pack(None, [np.array([object()])])
+
+
+def test_files_of_older_versions_are_read():
+    """This file was written when the format was new; it must be read for ever."""
+    model = condensity.load(Path(__file__).parent / "data" / "lsce-1.cdn")
+    found = model.predict([[0.5, -1.0], [2.0, 0.0]])
+    np.testing.assert_allclose(found, [0.7930614329201137, 1.9658644423023517], rtol=1e-9)
+    density = model.predict_dist([[0.5, -1.0]]).pdf([0.3])
+    np.testing.assert_allclose(density, 0.30168928498996905, rtol=1e-9)

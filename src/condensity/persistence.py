@@ -87,16 +87,19 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises ``ValueError`` for a file that is damaged or is something else; nothing of it is run.
     Its checksum tells accidents, not intent: trust the numbers as you trust where they come from.
     """
-    data = Path(path).read_bytes()
+    data, origin = Path(path).read_bytes(), ""
     try:
         content, arrays = unpack(data)
+        if isinstance(content, dict) and "version" in content:
+            origin = f" (written by version {content['version']!s:.20})"
         model = _Reader(arrays).value(content)
         if type(model).__name__ not in MODELS:
             raise DamagedFileError("it holds no model")
         _ask(model)
     except DamagedFileError as error:
         raise ValueError(
-            f"{os.fspath(path)} is no model that can be read: {error}; write it again with save"
+            f"{os.fspath(path)} is no model that can be read: {error}{origin}; "
+            "write it again with save"
         ) from error
     return model
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.metadata import version
 
 from condensity.experiments.records import Record
 from condensity.experiments.sheets import Sheet
@@ -73,15 +71,12 @@ def _failures(records: Sequence[Record]) -> str:
 def _made_by(records: Sequence[Record], command: str) -> str:
     seeds = sorted({r.cell.seed for r in records})
     hours = sum(r.seconds for r in records) / 3600
-    packages = ", ".join(
-        f"{p} {version(p)}" for p in ("condensity", "numpy", "scipy", "scikit-learn")
-    )
     facts = {
         "command": command,
         "cells": str(len(records)),
         "seeds": f"{seeds[0]} to {seeds[-1]}" if seeds else "none",
         "time of all cells": f"{hours:.2f} hours on one core",
-        "versions": f"{packages}, Python {platform.python_version()}",
+        "versions": "; ".join(sorted({r.made_by for r in records if r.made_by})),
     }
     told = "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in facts.items())
     return f"<section><h2>How this was made</h2><dl>{told}</dl></section>\n"

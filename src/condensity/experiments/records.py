@@ -35,10 +35,12 @@ class Record:
     results: dict[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
     error: str | None = None
+    made_by: str = ""  # versions
 
     def to_line(self) -> str:
         """One line of JSON; floats as they are, to the last bit."""
         parts = asdict(self.cell) | {"results": self.results, "seconds": self.seconds}
+        parts["made_by"] = self.made_by
         if self.error is not None:
             parts["error"] = self.error
         return json.dumps(parts) + "\n"
@@ -48,7 +50,8 @@ class Record:
         """Read it again."""
         parts = json.loads(line)
         cell = Cell(*(parts[name] for name in Cell.__dataclass_fields__))
-        return cls(cell, parts["results"], parts["seconds"], parts.get("error"))
+        told = parts.get("error"), parts.get("made_by", "")
+        return cls(cell, parts["results"], parts["seconds"], *told)
 
 
 class RecordFile:

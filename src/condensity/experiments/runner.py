@@ -17,12 +17,14 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
+from importlib.metadata import version
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from condensity.experiments.records import Cell, Record, RecordFile
 
+VERSIONS = ", ".join(f"{p} {version(p)}" for p in ("condensity", "numpy", "scipy", "scikit-learn"))
 #: Gives the results of a cell.
 Work = Callable[[Cell], dict[str, Any]]
 #: Makes the workers; any executor of ``concurrent.futures`` will do.
@@ -103,7 +105,7 @@ def _keep(record: Record, file: RecordFile, report: Callable[[Record], None]) ->
 def attempt(work: Work, cell: Cell) -> Record:
     """Do one cell, on one thread; an error is a result."""
     begun = time.perf_counter()
-    record = Record(cell)
+    record = Record(cell, made_by=VERSIONS)
     try:
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore")

@@ -30,13 +30,14 @@ class Sheet:
     def markdown(self) -> str:
         """A pipe table; what stands below an entry follows it in brackets."""
         lines = [f"## {self.title}", "", self.caption, ""]
-        lines += ["| " + " | ".join(self.columns) + " |", "|---" * len(self.columns) + "|"]
+        head = " | ".join(map(_md, self.columns))
+        lines += [f"| {head} |", "|---" * len(self.columns) + "|"]
         for label, entries in self.rows:
             cells = [
                 (f"**{e.text}**" if e.bold else e.text) + (f" [{e.below}]" if e.below else "")
                 for e in entries
             ]
-            lines.append("| " + " | ".join([label, *cells]) + " |")
+            lines.append("| " + " | ".join(_md(cell) for cell in (label, *cells)) + " |")
         return "\n".join([*lines, "", *(f"- {note}" for note in self.notes), ""])
 
     def latex(self) -> str:
@@ -73,6 +74,11 @@ def _html(entry: Entry) -> str:
     text = escape(entry.text)
     text = f"<b>{text}</b>" if entry.bold else text
     return f"<td>{text}{f'<small>{escape(entry.below)}</small>' if entry.below else ''}</td>"
+
+
+def _md(text: str) -> str:
+    """Text that stays within its place in a pipe table, and is not taken for HTML."""
+    return escape(text, quote=False).replace("|", "\\|").replace("\n", " ")
 
 
 def _tex(text: str) -> str:
