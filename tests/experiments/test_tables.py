@@ -149,9 +149,10 @@ def test_hostile_text_is_shown_and_never_run():
     )
     assert "<script" not in shown
     assert shown.count("&lt;script&gt;") == 9
-    markdown = sheet.markdown().splitlines()
-    assert markdown[-3].count(" | ") == 1
-    assert "<script" not in "".join(markdown[4:])
+    markdown = sheet.markdown()
+    (row,) = [line for line in markdown.splitlines() if line.startswith("| &lt;")]
+    assert row.replace("\\|", "").count("|") == 3  # two places, whatever stands in them
+    assert "<script" not in markdown
     latex = sheet.latex()
     assert r"\textbackslash{} \$x\_1\$ 100 \%" in latex
     assert not re.search(r"(?<!\\)[%$#]", latex.replace(r"$-$", ""))

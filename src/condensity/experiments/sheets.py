@@ -29,7 +29,7 @@ class Sheet:
 
     def markdown(self) -> str:
         """A pipe table; what stands below an entry follows it in brackets."""
-        lines = [f"## {self.title}", "", self.caption, ""]
+        lines = [f"## {_md(self.title)}", "", _md(self.caption), ""]
         head = " | ".join(map(_md, self.columns))
         lines += [f"| {head} |", "|---" * len(self.columns) + "|"]
         for label, entries in self.rows:
@@ -38,7 +38,7 @@ class Sheet:
                 for e in entries
             ]
             lines.append("| " + " | ".join(_md(cell) for cell in (label, *cells)) + " |")
-        return "\n".join([*lines, "", *(f"- {note}" for note in self.notes), ""])
+        return "\n".join([*lines, "", *(f"- {_md(note)}" for note in self.notes), ""])
 
     def latex(self) -> str:
         """A table environment for the booktabs package."""
