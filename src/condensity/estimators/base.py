@@ -130,7 +130,7 @@ class KernelEstimator(BaseEstimator):
         center_rng, deal_rng, row_rng = rng.spawn(3)
         rows = some_rows(len(measure), subsample, row_rng)
         weights = measure.weight[rows] / measure.weight[rows].sum()
-        if n_centers > len(rows) and self.n_centers != "auto" and len(rows) < len(measure):
+        if len(rows) < len(measure) and n_centers > len(rows) and self.n_centers != "auto":
             raise ValueError(
                 f"n_centers={n_centers} is more than subsample={subsample}, which centres are "
                 "drawn from: raise subsample"
