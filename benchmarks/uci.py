@@ -6,8 +6,7 @@
 One record a line for each (table, split, method), appended to RECORDS; what is there is not run
 again.  Error_CDE on at most 1000 test samples, y scaled to [0, 1]; the same splits for all.
 ``show`` prints the table, what the methods expected of themselves, and draws that as a scatter
-(``--picture FILE``).  ``benchmarks/results/uci.jsonl`` holds what took hours: the published
-procedure.
+(``--picture FILE``).  ``benchmarks/results/uci.jsonl`` holds what took hours.
 """
 
 import argparse
