@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from condensity.experiments.records import Record
 from condensity.experiments.reproduce import cells_of, records_of, reproduce
-from condensity.experiments.runner import local_workers
+from condensity.experiments.runner import local_workers, missing
 from condensity.experiments.studies import STUDIES
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -45,8 +44,7 @@ def reproduce_command(
     chosen = _problems(names, only or [])
     console = Console(stderr=True)
     cells = cells_of(names, quick=quick, only=chosen)
-    done = {c for c, r in records_of(out, quick=quick).read().items() if not (retry and r.error)}
-    left = sum(cell not in done for cell in cells)
+    left = len(missing(cells, records_of(out, quick=quick), retry=retry))
     console.print(f"{len(cells)} cells, {left} to do, {jobs} at a time")
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeRemainingColumn(), console=console) as progress:
@@ -67,7 +65,7 @@ def reproduce_command(
             only=chosen,
             retry=retry,
             report=hear,
-            command=shlex.join(["condensity", *sys.argv[1:]]),
+            command=_command(study, quick, chosen),
         )
     typer.echo(page)
     records = records_of(out, quick=quick).read()
@@ -75,6 +73,12 @@ def reproduce_command(
     if failed:
         console.print(f"{failed} of these cells failed; --retry tries them again")
         raise typer.Exit(1)
+
+
+def _command(study: str, quick: bool, only: list[str]) -> str:
+    """What makes the same records again, wherever they are kept."""
+    chosen = [part for problem in only for part in ("--only", problem)]
+    return shlex.join(["condensity", "reproduce", study, *["--quick"] * quick, *chosen])
 
 
 def _studies(study: str) -> list[str]:

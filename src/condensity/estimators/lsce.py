@@ -90,7 +90,7 @@ class LSCE(DensityReducer):
     max_iter : int, default=50
         Quasi-Newton steps of each search, at most.
     subsample : None or int, default=2000
-        Samples, drawn at random, that all but the coefficients is learned from; None takes all.
+        Samples, drawn at random, that all is chosen with; coefficients are fitted to all of them.
     random_state : None, int, RandomState or Generator, default=None
         Draws centres, folds and starts.
     n_jobs : None or int, default=None

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from condensity._validation import check_inputs, remember_inputs
 from condensity.core.kernels import Array
 from condensity.core.moments import Reference
+from condensity.estimators.base import Prepared
 from condensity.estimators.search import SubspaceSearch
+from condensity.reduction.published import Solution
 
 
 class LSMI(SubspaceSearch):
@@ -77,29 +79,13 @@ class LSMI(SubspaceSearch):
     def _describe(self, value: float) -> str:
         return f"SMI {-0.5 - value:.4f}"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the subspace.
-
-        Parameters
-        ----------
-        X : array-like (n, dx)
-        y : array-like (n,) or (n, dy)
-        sample_weight : array-like (n,), optional
-            Integer weights are repetitions.
-
-        Returns
-        -------
-        self
-        """
-        prepared, solutions = self._search(X, y, sample_weight)
-        best = self._keep_best(prepared, solutions)
+    def _finish(self, X: Any, prepared: Prepared, best: Solution) -> None:
         self.smi_ = -best.value - 0.5
         self.bandwidth_ = (best.choice.sigma_z, best.choice.sigma_y)
         self.penalty_ = best.choice.penalty
         self.n_centers_ = len(prepared.centers)
         self._x_scaling = prepared.x_scaling
         remember_inputs(self, X)
-        return self
 
     def transform(self, X: Any) -> Array:
         """The reduced inputs ``z = W x``, (m, dz), of standardised x."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 from condensity.core.moments import Reference
+from condensity.estimators.base import Prepared
 from condensity.estimators.reducer import DensityReducer
 from condensity.estimators.search import SubspaceSearch
+from condensity.reduction.published import Solution
 
 
 class PublishedLSCE(SubspaceSearch, DensityReducer):
@@ -83,23 +85,7 @@ class PublishedLSCE(SubspaceSearch, DensityReducer):
     def _describe(self, value: float) -> str:
         return f"SCE {value:.4f}"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the subspace and the density.
-
-        Parameters
-        ----------
-        X : array-like (n, dx)
-        y : array-like (n,) or (n, dy)
-        sample_weight : array-like (n,), optional
-            Integer weights are repetitions.
-
-        Returns
-        -------
-        self
-        """
-        prepared, solutions = self._search(X, y, sample_weight)
-        best = self._keep_best(prepared, solutions)
+    def _finish(self, X: Any, prepared: Prepared, best: Solution) -> None:
         density = prepared.density(self.components_, best.alpha, best.choice)
         self.sce_ = best.value
         self._keep(X, prepared, density, best.choice)
-        return self

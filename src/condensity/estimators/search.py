@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -71,6 +72,32 @@ class SubspaceSearch(Reducer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from samples.
+
+        Parameters
+        ----------
+        X : array-like (n, dx)
+        y : array-like (n,) or (n, dy)
+        sample_weight : array-like (n,), optional
+            Integer weights are repetitions.
+
+        Returns
+        -------
+        self
+        """
+        prepared, solutions = self._search(X, y, sample_weight)
+        self._finish(X, prepared, self._keep_best(prepared, solutions))
+        return self
+
+    @abstractmethod
+    def _finish(self, X: Any, prepared: Prepared, best: Solution) -> None:
+        """Set what is fitted besides the subspace."""
+
+    @abstractmethod
+    def _describe(self, value: float) -> str:
+        """What is minimised, for people to read."""
+
     def _search(self, X: Any, y: Any, sample_weight: Any) -> tuple[Prepared, list[Solution]]:
         """Learn from every start."""
         max_steps = check_count("max_iter", self.max_iter, low=1)
@@ -86,10 +113,6 @@ class SubspaceSearch(Reducer):
         procedure = Procedure(candidates, scored, max_steps, self._reference)
         spread_out = spread(self.n_jobs)
         return prepared, search(prepared.plan, procedure, starts, spread=spread_out, report=report)
-
-    def _describe(self, value: float) -> str:
-        """What is minimised, for people to read."""
-        raise NotImplementedError
 
     def _print_progress(self, progress: Progress) -> None:
         name = type(self).__name__.removeprefix("Published")

@@ -83,13 +83,13 @@ def artificial(records: Iterable[Record]) -> Any:
 
 
 def _errors(ax: Any, records: list[Record], kind: str) -> None:
-    found = collect(records, kind, by_size=True)
+    found = collect(records, kind)
     lines: dict[Column, list[tuple[int, float, float]]] = {}
-    for row, columns in found.items():
+    for (_, n_samples), columns in found.items():
         for column, runs in columns.items():
             values = np.array(list(runs.values()))
             error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
-            point = (int(row.split("= ")[1]), float(values.mean()), float(error))
+            point = (n_samples, float(values.mean()), float(error))
             lines.setdefault(column, []).append(point)
     for column, points in lines.items():
         # The subspace is the same whatever density comes after it; that of the truth has no error.

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GroupKFold
 
-from condensity.core.kernels import Array
+from condensity.core.kernels import Array, Indices
 from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE
 from condensity.experiments.problems import Data
 from condensity.metrics import squared_loss, subspace_error
@@ -54,8 +54,7 @@ def evaluate(method: str, data: Data, seed: int, *, quick: bool = False) -> dict
         results["own"] = _judge(whole, data, data.X_test, own)
     if method == OURS:
         return results
-    # Numbers of directions are compared on the same folds.
-    folds = list(KFold(N_FOLDS, shuffle=True, random_state=seed).split(data.X))
+    folds = folds_of(data, seed)  # numbers of directions are compared on the same ones
     for name, make in DENSITIES.items():
         density = make(len(data.X)).set_params(cv=folds, random_state=seed)
         fits = [clone(density).fit(data.X @ W.T, data.Y) for W in subspaces]
@@ -63,6 +62,13 @@ def evaluate(method: str, data: Data, seed: int, *, quick: bool = False) -> dict
         W = subspaces[best]
         results[name] = _judge(fits[best], data, data.X_test @ W.T, W)
     return results
+
+
+def folds_of(data: Data, seed: int) -> list[tuple[Indices, Indices]]:
+    """Random folds in which equal samples stay together, or each would explain its twins."""
+    twins = np.unique(np.hstack([data.X, data.Y]), axis=0, return_inverse=True)[1].ravel()
+    dealt = GroupKFold(N_FOLDS, shuffle=True, random_state=seed)
+    return list(dealt.split(data.X, groups=twins))
 
 
 def _reduce(

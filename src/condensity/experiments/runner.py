@@ -47,14 +47,19 @@ def run(
     """
     cells = list(cells)
     file.repair()
-    done = {c for c, record in file.read().items() if not (retry and record.error)}
-    waiting = [cell for cell in cells if cell not in done]
+    waiting = missing(cells, file, retry=retry)
     while waiting:
         for cell in _run_until_broken(waiting, work, file, workers, in_flight, report):
             if _run_until_broken([cell], work, file, workers, 1, report):
                 _keep(Record(cell, error="its worker process died"), file, report)
     records = file.read()
     return {cell: records[cell] for cell in cells}
+
+
+def missing(cells: Iterable[Cell], file: RecordFile, *, retry: bool = False) -> list[Cell]:
+    """The cells without a record; with ``retry``, without one that is no error."""
+    done = {cell for cell, record in file.read().items() if not (retry and record.error)}
+    return [cell for cell in cells if cell not in done]
 
 
 def local_workers(jobs: int) -> Workers:

@@ -11,7 +11,7 @@ import numpy as np
 from condensity.datasets.catalogue import CATALOGUE
 from condensity.estimators import LSCDE, LSCE
 from condensity.experiments import paper, problems
-from condensity.experiments.methods import OURS, evaluate
+from condensity.experiments.methods import MODEL_SEEDS, OURS, evaluate
 from condensity.experiments.records import Cell
 
 #: Where the densities of an illustration are drawn: lines of x, and steps of y along each.
@@ -59,7 +59,7 @@ def _illustration(cell: Cell, *, quick: bool = False) -> dict[str, Any]:
     """Densities along lines of the input that counts, the others being average."""
     X, y = problems.shown(cell.problem, cell.n, cell.seed)
     models = {"None": LSCDE(), "LSCE": LSCE.as_published(1), OURS: LSCE(1)}
-    model: Any = models[cell.method].set_params(random_state=cell.seed)
+    model: Any = models[cell.method].set_params(random_state=MODEL_SEEDS + cell.seed)
     if quick and cell.method != "None":
         model.set_params(n_starts=1)
     model.fit(X, y)

@@ -11,11 +11,13 @@ from scipy.stats import ttest_rel
 from condensity.core.kernels import Array
 from condensity.experiments import paper
 from condensity.experiments.methods import OURS
-from condensity.experiments.records import Cell, Record
+from condensity.experiments.records import Record
 from condensity.experiments.sheets import Entry, Sheet
 
 #: A method and the density after it, or "own" for what it finds on the way.
 Column = tuple[str, str]
+#: A problem and the number of samples to learn from.
+Row = tuple[str, int]
 #: Results by seed.
 Runs = dict[int, float]
 
@@ -31,7 +33,7 @@ EXTRA: tuple[Column, ...] = (
 
 def benchmark(records: Iterable[Record]) -> Sheet:
     """Table 1: Error_CDE by table and method, the paper's figure below ours."""
-    found = collect(records, "Error_CDE")
+    found = _by_table(records, "Error_CDE")
     columns = [*paper.COLUMNS, *EXTRA]
     rows, notes = [], []
     for table, figures in paper.ERRORS.items():
@@ -63,7 +65,7 @@ def benchmark(records: Iterable[Record]) -> Sheet:
 
 def dimensions(records: Iterable[Record]) -> Sheet:
     """Table 2: the number of directions chosen."""
-    found = collect(records, "dz")
+    found = _by_table(records, "dz")
     columns: list[Column] = [*paper.COLUMNS[:4], ("LSCE", "own"), (OURS, "own")]
     rows = []
     for table, figures in paper.DIMENSIONS.items():
@@ -87,11 +89,11 @@ def artificial(records: Iterable[Record]) -> list[Sheet]:
         ("Error_DR", "Error of the subspace"),
         ("Error_CDE", "Error of the density"),
     ):
-        found = collect(records, kind, by_size=True)
+        found = collect(records, kind)
         columns = sorted({c for runs in found.values() for c in runs}, key=_order)
         rows = [
-            (problem, [Entry(_text(found[problem].get(c, {}))) for c in columns])
-            for problem in sorted(found, key=lambda p: (p.split(",")[0], int(p.split("= ")[1])))
+            (f"{problem}, n = {n}", [Entry(_text(runs.get(c, {}))) for c in columns])
+            for (problem, n), runs in found.items()
         ]
         sheets.append(
             Sheet(
@@ -105,22 +107,22 @@ def artificial(records: Iterable[Record]) -> list[Sheet]:
     return sheets
 
 
-def collect(
-    records: Iterable[Record], what: str, *, by_size: bool = False
-) -> Mapping[str, dict[Column, Runs]]:
-    """One kind of result by problem (and size), column and seed; failed cells are left out."""
-    found: defaultdict[str, dict[Column, Runs]] = defaultdict(dict)
+def collect(records: Iterable[Record], what: str) -> dict[Row, dict[Column, Runs]]:
+    """One kind of result by problem and size, column and seed; failed cells are left out."""
+    found: defaultdict[Row, dict[Column, Runs]] = defaultdict(dict)
     for record in records:
-        row = _row(record.cell, by_size)
+        cell = record.cell
         for density, results in record.results.items():
             if isinstance(results, dict) and what in results:
-                column = (record.cell.method, density)
-                found[row].setdefault(column, {})[record.cell.seed] = results[what]
-    return found
+                columns = found[cell.problem, cell.n]
+                columns.setdefault((cell.method, density), {})[cell.seed] = results[what]
+    return dict(sorted(found.items()))
 
 
-def _row(cell: Cell, by_size: bool) -> str:
-    return f"{cell.problem}, n = {cell.n}" if by_size else cell.problem
+def _by_table(records: Iterable[Record], what: str) -> Mapping[str, dict[Column, Runs]]:
+    """The same by table alone: each has one size."""
+    by_table = {table: columns for (table, _), columns in collect(records, what).items()}
+    return defaultdict(dict, by_table)
 
 
 def comparable(columns: Iterable[Runs]) -> list[bool]:

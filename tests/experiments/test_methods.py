@@ -1,0 +1,80 @@
+"""What is compared is compared fairly, and in the right coordinates."""
+
+import numpy as np
+import pytest
+
+from condensity import LSCDE, SIR
+from condensity.experiments.methods import MODEL_SEEDS, OURS, evaluate, folds_of
+from condensity.experiments.problems import N_TEST, Data, artificial
+
+
+def stretched(n=300):
+    """Inputs of different sizes; y depends on their plain sum, an oblique direction."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n + 100, 3)) * [1.0, 5.0, 1.0]
+    Y = X[:, :1] + X[:, 1:2] + 0.1 * rng.standard_normal((n + 100, 1))
+    W = np.array([[1.0, 1.0, 0.0]]) / 2**0.5
+    return Data(X[:n], Y[:n], X[n:], Y[n:], W=W)
+
+
+@pytest.mark.parametrize("method", ["SIR", "SAVE", "LSMI", "LSCE", OURS])
+def test_directions_are_compared_in_the_units_of_the_inputs(method):
+    results = evaluate(method, stretched(), 0, quick=True)
+    # In standardised inputs the direction is (1, 5, 0): 0.78 away from the true one.
+    for found in results.values():
+        assert found["Error_DR"] < 0.1
+        assert found["dz"] == 1
+
+
+def test_the_truth_has_no_error_and_no_reduction_all_of_it():
+    data = artificial("toy (b)", 60, 0)
+    true, none = (evaluate(method, data, 0) for method in ("True", "None"))
+    assert true["LSCDE"]["Error_DR"] == pytest.approx(0, abs=1e-12)
+    assert none["ε-KDE"]["Error_DR"] == pytest.approx(4**0.5)  # of five directions one is right
+    assert (true["LSCDE"]["dz"], none["LSCDE"]["dz"]) == (1, 5)
+    assert len(data.X_test) == N_TEST
+    for density in ("LSCDE", "ε-KDE"):
+        assert true[density]["Error_CDE"] < none[density]["Error_CDE"] - 0.05
+
+
+def test_the_error_is_that_of_outputs_scaled_to_one():
+    """Outputs c times as large have densities c times as low: the unit makes up for it."""
+    data = artificial("toy (b)", 60, 1)
+    larger = Data(data.X, 7 * data.Y, data.X_test, 7 * data.Y_test, unit=7.0, W=data.W)
+    plain, scaled = (evaluate("True", d, 1)["LSCDE"]["Error_CDE"] for d in (data, larger))
+    assert scaled == pytest.approx(plain, rel=1e-6)
+
+
+def test_the_number_of_directions_is_that_with_the_best_score_on_common_folds():
+    whole = stretched(120)
+    data = Data(whole.X, whole.Y, whole.X_test, whole.Y_test)  # no one knows the truth
+    found = evaluate("SIR", data, 3)["LSCDE"]
+    folds, scores = folds_of(data, MODEL_SEEDS + 3), []
+    for dz in (1, 2, 3):
+        W = SIR(n_components=dz).fit(data.X, data.Y).components_ / data.X.std(axis=0)
+        density = LSCDE(n_centers=120, cv=folds, random_state=MODEL_SEEDS + 3)
+        scores.append(density.fit(data.X @ W.T, data.Y).cv_results_["mean_test_score"].max())
+    assert found["dz"] == 1 + int(np.argmax(scores))
+    assert "Error_DR" not in found
+
+
+def test_equal_samples_stay_together_and_folds_hold_everyone_once():
+    data = artificial("toy (b)", 40, 0)
+    twice = Data(np.vstack([data.X] * 2), np.vstack([data.Y] * 2), data.X_test, data.Y_test)
+    folds = folds_of(twice, 0)
+    for train, test in folds:
+        known = set(map(tuple, twice.X[train].tolist()))
+        assert not known & set(map(tuple, twice.X[test].tolist()))
+    assert sorted(np.concatenate([test for _, test in folds])) == list(range(80))
+    other = folds_of(twice, 1)
+    assert any(
+        len(a[1]) != len(b[1]) or (a[1] != b[1]).any() for a, b in zip(folds, other, strict=True)
+    )
+
+
+def test_a_target_of_few_values_tells_few_directions():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((90, 4))
+    Y = np.sign(X[:, :1] + 0.3 * rng.standard_normal((90, 1)))  # two values: one direction
+    found = evaluate("SIR", Data(X[:60], Y[:60], X[60:], Y[60:]), 0)
+    assert found["LSCDE"]["dz"] == 1
