@@ -161,6 +161,7 @@ HOSTILE = {
         sd={"tuple": [float("nan")] * 3}
     ),
     "more inputs than it has": lambda c, a: c["state"].update(n_features_in_=5 * 10**7),
+    "more outputs than it has": lambda c, a: c["state"].update(_n_outputs=7),
     "no model at all": lambda c, a: (c.clear(), c.update(dict={})),
 }
 

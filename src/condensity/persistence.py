@@ -243,11 +243,9 @@ def _ask(model: Any) -> None:
         row = _row(model)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a row without the names of its columns
-            answer = (
-                model.predict_dist(row).mean()
-                if hasattr(model, "predict_dist")
-                else model.transform(row)
-            )
+            answer = model.predict(row) if hasattr(model, "predict_dist") else model.transform(row)
+            if hasattr(model, "predict_dist"):
+                model.score(row, answer)  # which knows how many outputs there are
         sound = bool(np.isfinite(answer).all())
     except Exception as error:
         raise DamagedFileError(f"what it holds does not fit together ({error})") from error
