@@ -137,3 +137,35 @@ def slice_moments(Z, y, weight, n_slices):
         spread = sum(share[i] * np.outer(Z[i] - mean, Z[i] - mean) for i in own) / p
         out.append((p, mean, spread))
     return out
+
+
+def _normal(squared, variance, dy):
+    return np.exp(-squared / (2 * variance)) / (2 * np.pi * variance) ** (dy / 2)
+
+
+def left_out_loss(W, view, background, sigma_z, sigma_y, labels=None):
+    """Every sample in turn: a density without its own centre, normalised, and its squared loss.
+
+    Written for complex W.
+    """
+    X, V, weight, total = view.sample.X, view.sample.Y, view.sample.weight, 0.0
+    dy = V.shape[1]
+    centers = np.sqrt(1 - sigma_y**2) * V[view.basis]
+    for i in range(len(X)):
+        terms = []  # (mass, centre, width)
+        for k, row in enumerate(view.basis):
+            if row == i or (labels is not None and labels[row] == labels[i]):
+                continue
+            d = W @ (X[i] - X[row])
+            kernel = np.exp(-np.sum(d * d) / (2 * sigma_z**2))
+            terms.append((weight[row] * kernel, centers[k], sigma_y))
+        terms.append((background, np.zeros(dy), 1.0))
+        mass = sum(m for m, _, _ in terms)
+        p = sum(m / mass * _normal(np.sum((V[i] - c) ** 2), s**2, dy) for m, c, s in terms)
+        norm = sum(
+            m / mass * m2 / mass * _normal(np.sum((c - c2) ** 2), s**2 + s2**2, dy)
+            for m, c, s in terms
+            for m2, c2, s2 in terms
+        )
+        total += weight[i] * (norm / 2 - p)
+    return total

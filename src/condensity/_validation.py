@@ -196,7 +196,7 @@ def check_varies(x_sd: Array, y_sd: Array, names: Sequence[str] | None) -> None:
             f"X does not vary in column {_list(which if names is None else np.take(names, which))}"
             ": kept with zero weight; drop it to silence this warning",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
@@ -210,10 +210,10 @@ def _numeric(name: str, values: Any, **options: Any) -> Array:
         raise ValueError(_complex(name)) from None
     cells = raw.ravel() if raw.dtype == object else ()
     if raw.dtype.kind in "US" or any(isinstance(cell, str | bytes) for cell in cells):
-        raise ValueError(
-            f"{name} holds text: pass numbers; categories can be encoded, for instance with "
-            "sklearn.preprocessing.OneHotEncoder"
-        )
+        remedy = "pass numbers; text that spells them becomes them with astype(float)"
+        if name == "X":
+            remedy += ", categories with sklearn.preprocessing.OneHotEncoder"
+        raise ValueError(f"{name} holds text: {remedy}")
     if any(isinstance(cell, complex) for cell in cells):
         raise ValueError(_complex(name))
     return np.asarray(raw, dtype=np.float64)
@@ -233,10 +233,12 @@ def _finite(name: str, values: Array, columns: Sequence[str] | None = None) -> N
     row, column = np.argwhere(bad)[0]
     kind = "NaN" if np.isnan(values).any() else "infinity"
     where = column if columns is None else repr(columns[column])
+    remedy = "drop these rows"
+    if name in ("X", "Z"):
+        remedy += " or fill them in, for instance with sklearn.impute.SimpleImputer"
     raise ValueError(
         f"{name} contains {kind} in {int(bad.any(axis=1).sum())} of {len(values)} rows, first at "
-        f"row {row}, column {where}: drop these rows or fill them in, for instance with "
-        "sklearn.impute.SimpleImputer"
+        f"row {row}, column {where}: {remedy}"
     )
 
 

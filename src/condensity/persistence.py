@@ -31,6 +31,7 @@ from condensity.core.neighbors import NeighborDensity
 from condensity.core.sample import Sample, Scaling
 from condensity.core.scores import Components
 from condensity.core.view import Coefficients
+from condensity.estimators.location import Fitted
 from condensity.estimators.published import PublishedLSCE
 from condensity.estimators.search import Start
 
@@ -113,8 +114,20 @@ class _Writer:
     def model(self, model: Any) -> dict[str, Any]:
         name = type(model).__name__
         if name not in MODELS or MODELS[name] is not type(model):
-            raise TypeError(f"save takes a fitted estimator of this library, got {name}")
-        parameters, given = {}, model.get_params(deep=False)
+            raise TypeError(
+                f"save takes a fitted estimator of this library, got {name}: of a pipeline or a "
+                "search save the step or the best_estimator_ that is one"
+            )
+        given, state, parameters = model.get_params(deep=False), {}, {}
+        for key, value in vars(model).items():
+            if key not in given:
+                try:
+                    state[key] = self.value(value)
+                except TypeError as error:
+                    raise TypeError(
+                        f"{name} cannot be stored: its {key.strip('_')} holds {error}; keep it "
+                        "with pickle, or fit it with what this library has alone"
+                    ) from error
         for key, value in given.items():
             try:
                 parameters[key] = self.value(value)
@@ -123,16 +136,6 @@ class _Writer:
                     f"{key}={value!r} is not stored: the model that is read has the default",
                     stacklevel=3,
                 )
-        state = {}
-        for key, value in vars(model).items():
-            if key not in given:
-                try:
-                    state[key] = self.value(value)
-                except TypeError as error:
-                    raise TypeError(
-                        f"{name} cannot be stored: its {key} holds {error}; "
-                        "keep it with pickle, or fit it without"
-                    ) from error
         return {"model": name, "parameters": parameters, "state": state}
 
     def value(self, value: Any) -> Any:
@@ -152,6 +155,8 @@ class _Writer:
             return {"value": name, "fields": own}
         if MODELS.get(name) is type(value):
             return self.model(value)
+        if isinstance(value, Fitted):
+            name = f"location by {type(value.model).__name__}"
         raise TypeError(f"a {name}")
 
     def _array(self, array: NDArray[Any]) -> dict[str, Any]:

@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from condensity.core.plan import Plan, by_label, deal, deal_labels, pick
+from condensity.core.plan import Plan, by_label, deal, deal_labels, is_table, pick
+from condensity.core.sample import Sample
 from problems import center_rows, fold_labels, random_plan, random_sample
 
 
@@ -63,9 +66,23 @@ def test_equal_rows_share_a_fold_unless_the_sample_is_a_table_of_cells():
     assert ((mass > 0).sum(axis=0) == 1).all()
     assert mass.sum() == 60
     cells = np.repeat(np.arange(4), 10)  # ten copies: every fold can know every cell
-    mass = deal(np.ones(40), cells, 5, centers=np.arange(4), rng=rng)
+    options = {"centers": np.arange(4), "rng": rng}
+    mass = deal(np.ones(40), cells, 5, **options)  # unless they are samples repeated
+    assert ((mass > 0).sum(axis=0) == 1).all()
+    mass = deal(np.ones(40), cells, 5, **options, table=True)
     assert ((mass > 0).sum(axis=0) > 1).all()
     np.testing.assert_array_equal(mass.sum(axis=1), [8] * 5)
+
+
+def test_a_table_crosses_x_with_y():
+    x, y = np.meshgrid(np.arange(3.0), np.arange(4.0))
+    crossed = Sample(x.reshape(-1, 1), y.reshape(-1, 1), np.full(12, 1 / 12))
+    assert is_table(crossed)
+    assert is_table(crossed[np.r_[0:3, 5, 8:12]])  # some cells are empty
+    assert not is_table(crossed[np.array([0, 4, 8, 11, 7])])  # most are
+    assert not is_table(random_sample(1, n=12))
+    assert not is_table(replace(crossed, X=random_sample(1, n=12).X))  # only y is discrete
+    assert not is_table(replace(crossed, Y=random_sample(1, n=12).Y))  # only x is
 
 
 def test_labels_and_masses_are_dealt_alike():

@@ -52,5 +52,17 @@ def test_weights_count_as_repetitions_do():
     assert once.atom == (0.0, 10 / 16) or once.n_effective < 8
 
 
+@pytest.mark.parametrize(
+    ("values", "discrete"),
+    [
+        (np.repeat(np.arange(5.0), [5, 20, 30, 20, 5]), True),
+        (np.r_[np.zeros(60), np.linspace(1, 2, 40)], False),  # one value alone
+        (np.r_[np.zeros(10), np.ones(10), np.linspace(2, 3, 80)], False),  # a fifth of the sample
+    ],
+)
+def test_a_sample_is_discrete_where_most_of_it_is_at_a_few_values(values, discrete):
+    assert recorded(values).discrete is discrete
+
+
 def test_few_continuous_samples_are_no_atoms():
     assert recorded(np.arange(10.0)).atom is None

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import oracles
-from condensity.core import kernels
+from condensity.core import rows
 from condensity.core import view as view_module
 from condensity.core.location import linear, nowhere
 from condensity.core.sample import Sample
@@ -121,7 +121,8 @@ def test_coefficients_do_not_depend_on_how_rows_are_cut_into_blocks(monkeypatch)
     view = View.of(whole, np.zeros(50), np.arange(0, 50, 3), nowhere)
     W = random_subspace(1, 2, 4)
     once = Outputs.build(view, 0.5).fit(W, 0.8, (0.1, 1.0))
-    monkeypatch.setattr(kernels, "BLOCK", 300)  # eight rows at a time
+    for module in (rows, view_module):
+        monkeypatch.setattr(module, "PART", 8)
     cut = Outputs.build(view, 0.5)
     np.testing.assert_allclose(cut.fit(W, 0.8, (0.1, 1.0)).alphas, once.alphas, rtol=1e-9)
     assert "phi_y" not in vars(cut)  # it was never there as a whole

@@ -283,6 +283,13 @@ def test_far_away_the_density_is_the_marginal_and_no_spike():
     np.testing.assert_allclose(far.var(), y.var(), rtol=1e-4)
 
 
+def test_samples_repeated_as_often_as_there_are_folds_are_still_the_same_samples():
+    X, y = toy_b().sample(40, random_state=2)
+    once = LSCE(1, location="none", **QUICK).fit(X, y)
+    often = LSCE(1, location="none", **QUICK).fit(np.repeat(X, 5, axis=0), np.repeat(y, 5))
+    np.testing.assert_array_equal(often.predict(X), once.predict(X))
+
+
 def test_correlated_outputs_keep_their_correlation():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((150, 4))

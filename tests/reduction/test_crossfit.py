@@ -12,7 +12,6 @@ from condensity.core.sample import Sample, Scaling
 from condensity.core.scores import SCORES
 from condensity.core.view import Outputs, View
 from condensity.manifold.chart import Minimum
-from condensity.reduction.average import complete, consensus, in_units_of, members
 from condensity.reduction.configurations import (
     Configuration,
     configure,
@@ -21,6 +20,7 @@ from condensity.reduction.configurations import (
     refine,
     simplest_of_the_best,
 )
+from condensity.reduction.consensus import complete, consensus, in_units_of, members
 from condensity.reduction.crossfit import Crossfit, Setting
 from condensity.reduction.stacking import minimise_on_simplex, stack
 from crossfits import LOSSES, OPEN, SEARCH, crossfit, deals, density

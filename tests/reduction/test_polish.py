@@ -6,8 +6,8 @@ import pytest
 from condensity.core.location import linear, nowhere
 from condensity.core.mixture import ConditionalMixture
 from condensity.core.view import View
-from condensity.reduction.average import in_units_of
 from condensity.reduction.configurations import Configuration, configure, containing
+from condensity.reduction.consensus import in_units_of
 from condensity.reduction.crossfit import Setting
 from condensity.reduction.polish import Averages, polish
 from crossfits import LOSSES, SEARCH, crossfit, deals, density

@@ -3,7 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from condensity.core.blocks import Block
 from condensity.core.location import linear, nowhere
+from condensity.core.mixture import ConditionalMixture
 from condensity.core.sample import Sample
 from condensity.core.scores import SCORES
 from condensity.core.view import View
@@ -73,7 +75,7 @@ def test_the_loss_of_stretched_densities_is_that_of_the_shipped_ones(score):
     view, c = crossfit().views[0], configuration()
     dist = density(view, c.Ws[0], c.setting, c.crossfit.whole.X[view.rows])
     y, weight = c.crossfit.whole.Y[view.rows, 0], view.held_out.weight
-    held_out = HeldOut.of(dist, y, weight)
+    held_out = HeldOut(dist, y[:, None], weight)
     for factor in (0.7, 1.0, 1.3):
         exact = weight @ LOSSES[score](dist.stretch(np.array([factor])), y)
         assert held_out.loss(SCORES[score], factor) == pytest.approx(exact, rel=1e-9)
@@ -90,3 +92,28 @@ def test_peaks_at_repeated_values_are_not_moved_away():
     fit = replace(c.crossfit, whole=Sample(whole.X, half_zero, whole.weight), views=views)
     c = replace(c, crossfit=fit)
     assert best_stretch([c.judge()], np.ones(1), least=0.0) == 1.0
+
+
+def two_outputs():
+    """Densities of two outputs that all but settle one another, and samples of them."""
+    rng = np.random.default_rng(0)
+    factor = np.array([[1.0, 0.0], [0.999, 0.05]])
+    blocks = [
+        Block(np.log(share) + np.zeros((60, 1)), np.full((1, 2), c), factor)
+        for share, c in ((0.3, -1.0), (0.7, 0.5))
+    ]
+    dist = ConditionalMixture(blocks)
+    return dist, dist.sample(1, random_state=rng).reshape(60, 2), rng.uniform(0.5, 1, 60)
+
+
+@pytest.mark.parametrize("score", ["squared", "log"])
+def test_several_outputs_are_stretched_as_one(score):
+    dist, Y, weight = two_outputs()
+    held_out = HeldOut(dist, Y, weight)
+    for factor in (0.8, 1.25):
+        wider = dist.stretch(np.full(2, factor))
+        exact = weight @ LOSSES[score](wider, Y)
+        assert held_out.loss(SCORES[score], factor) == pytest.approx(exact, rel=1e-9)
+        squares = [(wider.marginal(j).cdf(Y[:, j]) - 0.5) ** 2 for j in (0, 1)]
+        expected = weight @ (squares[0] + squares[1]) / 2
+        assert held_out.dispersion(factor) == pytest.approx(expected, rel=1e-9)

@@ -27,8 +27,8 @@ def rows_of(Y: ArrayLike, rows: int, columns: int) -> Array:
     if out.shape != (rows, columns):
         raise ValueError(
             f"Y must have shape ({rows}, {columns}), one row for each density and one column for "
-            f"each output, got {np.shape(Y)}: use pdf_on(grid) to evaluate all densities at all "
-            "points"
+            f"each output, got {np.shape(Y)}: pass one point a density, or use pdf_on(grid) for "
+            "all densities at the same points"
         )
     return out
 

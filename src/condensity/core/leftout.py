@@ -13,11 +13,13 @@ there is nothing to overfit but W.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from condensity.core.kernels import Array, pull_to_subspace, squared_distances
+from condensity.core.sample import Sample
+from condensity.core.scores import SCORES, Components
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,12 +28,29 @@ class LeftOut:
 
     X: Array  # (n, dx)
     centers: Array  # (b, dx)
-    log_mass: Array  # (n, b) log c, -inf where a centre is left out
+    log_mass: Array  # (n, b), or (b,) if the same for all: log c, -inf where a centre is left out
     weight: Array  # (n,) sums to one
     match: Array  # (n, b + 1) a, the background last
     pair: Array  # (b + 1, b + 1) A
     sigma_z: float
     log_background: float  # log a_0, finite
+    components: Components  # of y
+
+    def without_samples(self, mass: Array) -> LeftOut:
+        """The loss at no sample yet; centres weigh ``mass`` (b,) to those that are none of them."""
+        none = slice(0, 0)
+        return replace(
+            self,
+            X=self.X[none],
+            weight=self.weight[none],
+            match=self.match[none],
+            log_mass=np.log(mass),
+        )
+
+    def over(self, sample: Sample) -> LeftOut:
+        """The loss at other samples, in the same coordinates."""
+        match = SCORES["squared"].match(sample.Y, self.components)
+        return replace(self, X=sample.X, weight=sample.weight, match=match)
 
     def at(self, W: Array) -> Point:
         """Judge the densities in the coordinates ``z = W x``, W of shape (dz, dx)."""

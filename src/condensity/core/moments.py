@@ -71,6 +71,28 @@ def moments(phi_z: Array, phi_y: Array, yy: Array, weight: Array) -> Moments:
     return Moments(root.T @ root, yy, share @ (phi_z * phi_y), n)
 
 
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """What moments are means of: sums over samples by weight, which parts add up to with ``+``."""
+
+    zz: Array  # (b, b)
+    h: Array  # (b,)
+    z: Array  # (b,) of phi_z
+    n: float
+
+    @classmethod
+    def of(cls, phi_z: Array, phi_y: Array, weight: Array) -> Sums:
+        """Sum ``phi_z`` and ``phi_y`` (n, b) by ``weight`` (n,)."""
+        root = phi_z * np.sqrt(weight)[:, None]
+        return cls(root.T @ root, weight @ (phi_z * phi_y), weight @ phi_z, float(weight.sum()))
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(self.zz + other.zz, self.h + other.h, self.z + other.z, self.n + other.n)
+
+    def __mul__(self, factor: float) -> Sums:
+        return Sums(factor * self.zz, factor * self.h, factor * self.z, factor * self.n)
+
+
 class Reference(Enum):
     """What y is measured by."""
 

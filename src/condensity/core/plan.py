@@ -46,32 +46,47 @@ def pick(weight: Array, n_centers: int, rng: np.random.Generator) -> Indices:
     return np.sort(rng.choice(len(weight), n_centers, replace=False, p=weight))
 
 
-def some_rows(n: int, most: int | None, rng: np.random.Generator) -> Indices:
-    """All of ``n`` rows, or ``most`` of them, in increasing order."""
-    if most is None or n <= most:
-        return np.arange(n)
-    return np.sort(rng.choice(n, most, replace=False))
-
-
 def deal(
-    weight: Array, group: Indices, n_folds: int, *, centers: Indices, rng: np.random.Generator
+    weight: Array,
+    group: Indices,
+    n_folds: int,
+    *,
+    centers: Indices,
+    rng: np.random.Generator,
+    table: bool = False,
 ) -> Array:
     """The weight of each group within each of ``n_folds`` random folds, (folds, groups)."""
-    return by_label(weight, group, deal_labels(group, n_folds, centers=centers, rng=rng))
+    labels = deal_labels(group, n_folds, centers=centers, rng=rng, table=table)
+    return by_label(weight, group, labels)
+
+
+def is_table(measure: Sample) -> bool:
+    """Whether distinct rows are the cells of a table: x crossed with y, at least half of them met.
+
+    Samples that were repeated, as by drawing with replacement, are not: every y has an x of its
+    own.
+    """
+    n_x, n_y = (len(np.unique(values, axis=0)) for values in (measure.X, measure.Y))
+    return n_x * n_y <= 2 * len(measure)
 
 
 def deal_labels(
-    group: Indices, n_folds: int, *, centers: Indices, rng: np.random.Generator
+    group: Indices,
+    n_folds: int,
+    *,
+    centers: Indices,
+    rng: np.random.Generator,
+    table: bool = False,
 ) -> Indices:
     """Deal rows at random to ``n_folds`` folds, or fewer if there are fewer rows: (n,).
 
     Equal rows, which share a number in ``group``, go to the same fold, or each would explain its
-    twins: a bandwidth of zero could not be beaten.  Only where the sample is a table of cells, each
-    with enough rows for every fold, are they dealt one by one: there equal rows are what the data
-    are like.  Rows of ``centers`` go round first, so that no fold takes them all.
+    twins: a bandwidth of zero could not be beaten.  Only where the sample is a ``table`` of cells,
+    each with enough rows for every fold, are they dealt one by one: there equal rows are what the
+    data are like.  Rows of ``centers`` go round first, so that no fold takes them all.
     """
     n_groups = int(group[-1]) + 1
-    cells = len(group) >= n_folds * n_groups
+    cells = table and len(group) >= n_folds * n_groups
     unit = group if cells else np.arange(n_groups)
     order = rng.permutation(len(unit))
     order = order[np.argsort(~np.isin(unit[order], centers), kind="stable")]

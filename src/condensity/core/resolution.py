@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from condensity.core.kernels import Array
+from condensity.core.kernels import Array, Mask
 
 #: One value is an atom when it holds this share of the sample, and this many effective samples.
 ATOM_SHARE, ATOM_COUNT = 0.05, 4
@@ -45,8 +45,16 @@ class Recorded:
     def atom(self) -> tuple[float, float] | None:
         """The commonest value and its share, if that is too large for chance."""
         k = int(np.argmax(self.share))
-        threshold = max(ATOM_SHARE, ATOM_COUNT / self.n_effective)
-        return (float(self.values[k]), float(self.share[k])) if self.share[k] > threshold else None
+        return (float(self.values[k]), float(self.share[k])) if self._atoms()[k] else None
+
+    @property
+    def discrete(self) -> bool:
+        """Whether most of the sample is at atoms, and at more than one."""
+        atoms = self._atoms()
+        return bool(atoms.sum() > 1 and self.share[atoms].sum() > 0.5)
+
+    def _atoms(self) -> Mask:
+        return self.share > max(ATOM_SHARE, ATOM_COUNT / self.n_effective)
 
     @property
     def least_bandwidth(self) -> float:

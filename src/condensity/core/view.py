@@ -14,17 +14,19 @@ term is the background, which takes over where no centre is near.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from condensity.core.kernels import Array, Indices, gaussian, row_blocks, squared_distances
+from condensity.core.kernels import Array, Indices, gaussian, squared_distances
 from condensity.core.leftout import LeftOut
 from condensity.core.location import Location, Locator
-from condensity.core.moments import lebesgue, moments
+from condensity.core.moments import Sums, lebesgue
 from condensity.core.objective import SCE
 from condensity.core.ridge import solve
+from condensity.core.rows import PART, Held
 from condensity.core.sample import Sample, Scaling
 from condensity.core.scores import SCORES, Components
 
@@ -33,6 +35,22 @@ BACKGROUND = 0.01
 #: Residuals are taken to spread by at least this much of y's standard deviation: a training part
 #: without any spread in y must not find that out on its own.
 LEAST_SPREAD = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Coordinates: standardised x, and ``v = L^-1 (y - m(x))``."""
+
+    scaling: Scaling  # of x
+    location: Callable[[Array], Array]  # m, of standardised x
+    factor: Array  # (dy, dy) L
+
+    def see(self, others: Sample) -> Sample:
+        """Samples that nothing was learned from, in these coordinates."""
+        if not len(others):  # a location need not know what to make of nothing
+            return others
+        X = self.scaling.apply(others.X)
+        return Sample(X, _whiten(self.factor, others.Y - self.location(X)), others.weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +91,15 @@ class View:
         location = locator(X, Y, share, own_labels)
         factor = _cholesky(location.residuals, share, np.maximum(least_widths, LEAST_SPREAD))
         sample = Sample(X, _whiten(factor, location.residuals), share)
-        X_held = scaling.apply(whole.X[rows])
-        V_held = (
-            _whiten(factor, whole.Y[rows] - location.at(X_held)) if len(rows) else whole.Y[rows]
-        )
+        frame = Frame(scaling, location.at, factor)
+        held_out = frame.see(replace(whole[rows], weight=held_mass[rows]))
         basis = np.flatnonzero(np.isin(train, centers))
-        held_out = Sample(X_held, V_held, held_mass[rows])
         return cls(scaling, location, factor, sample, basis, held_out, rows, own_labels)
+
+    @property
+    def frame(self) -> Frame:
+        """Its coordinates."""
+        return Frame(self.scaling, self.location.at, self.factor)
 
     def components(self, sigma_y: float) -> Components:
         """The Gaussians of v: one a centre, and last the background."""
@@ -115,7 +135,26 @@ class View:
             score.pair(components, components),
             sigma_z,
             float(np.log(max(BACKGROUND * mass, np.finfo(float).tiny))),
+            components,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """Basis functions in the coordinates of a view."""
+
+    X: Array  # (b, dx) their centres
+    V: Array  # (b, dy)
+    sigma_y: float
+
+    def of_outputs(self, sample: Sample) -> Array:
+        """The kernels of y, (m, b)."""
+        return gaussian(squared_distances(sample.Y, self.V), self.sigma_y)
+
+    def sums(self, sample: Sample, phi_y: Array, W: Array, sigma_z: float) -> Sums:
+        """The functions summed over samples, given their kernels of y."""
+        phi_z = gaussian(squared_distances(sample.X @ W.T, self.X @ W.T), sigma_z)
+        return Sums.of(phi_z, phi_y, sample.weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,33 +175,40 @@ class Outputs:
     @cached_property
     def phi_y(self) -> Array:
         """The kernels of y at all samples, (n, b)."""
-        return self._phi_y(slice(None))
+        return self.basis.of_outputs(self.view.sample)
 
-    def _phi_y(self, rows: slice) -> Array:
+    @property
+    def basis(self) -> Basis:
+        """The basis functions, without the samples of the view."""
         V = self.components.centers[:-1]
-        return gaussian(squared_distances(self.view.sample.Y[rows], V), self.sigma_y)
+        return Basis(self.view.sample.X[self.view.basis], V, self.sigma_y)
 
     def fit(self, W: Array, sigma_z: float, penalties: tuple[float, ...]) -> Coefficients:
-        """The coefficients in the coordinates ``z = W x`` for each penalty.
+        """The coefficients in the coordinates ``z = W x`` for each penalty."""
+        return self.solve(W, sigma_z, penalties, self.own_sums(W, sigma_z))
 
-        Memory is bounded: more samples than fit a block are taken one block after the other.
-        """
-        sample = self.view.sample
-        U = sample.X[self.view.basis] @ W.T
-        blocks, mean = row_blocks(len(sample), 2 * len(U)), np.zeros(len(U))
-        pooled = None
-        for rows in blocks:
-            phi_z = gaussian(squared_distances(sample.X[rows] @ W.T, U), sigma_z)
-            phi_y = self.phi_y if len(blocks) == 1 else self._phi_y(rows)
-            part = moments(phi_z, phi_y, self.yy, sample.weight[rows])
-            pooled = part if pooled is None else pooled + part
-            mean += sample.weight[rows] @ phi_z
-        assert pooled is not None  # a view has samples
-        G = pooled.G
+    def own_sums(self, W: Array, sigma_z: float) -> Sums:
+        """The basis functions summed over the samples of the view; of many, part after part."""
+        sample, basis = self.view.sample, self.basis
+        if len(sample) <= PART:
+            return basis.sums(sample, self.phi_y, W, sigma_z)
+        total: Sums
+        (total,) = Held(sample).total(
+            lambda part: [basis.sums(part, basis.of_outputs(part), W, sigma_z)]
+        )
+        return total
+
+    def solve(
+        self, W: Array, sigma_z: float, penalties: tuple[float, ...], sums: Sums
+    ) -> Coefficients:
+        """The coefficients that fit samples of which only sums are known."""
+        G, h = sums.zz * self.yy / sums.n, sums.h / sums.n
         unit = float(np.mean(np.diagonal(G)))
-        alphas = np.stack([solve(G, pooled.h, penalty=p * unit) for p in penalties])
+        alphas = np.stack([solve(G, h, penalty=p * unit) for p in penalties])
         np.maximum(alphas, 0.0, out=alphas)
-        return Coefficients(W, U, sigma_z, np.column_stack([alphas, BACKGROUND * (alphas @ mean)]))
+        background = BACKGROUND * (alphas @ sums.z) / sums.n
+        U = self.basis.X @ W.T
+        return Coefficients(W, U, sigma_z, np.column_stack([alphas, background]))
 
     def problem(self, W: Array, sigma_z: float, penalty: float) -> SCE:
         """The SCE estimate as a function of W, its penalty in the unit that G has at ``W``."""

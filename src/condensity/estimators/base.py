@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, partial
-from math import ceil
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -14,25 +11,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from condensity._parameters import check_bandwidth, check_count, check_penalty
 from condensity._validation import (
-    check_enough,
-    check_folds,
     check_inputs,
     check_same_length,
-    check_sample,
     check_targets,
-    check_usable,
-    check_varies,
     check_weight,
-    column_names,
     remember_inputs,
 )
 from condensity.core.averaged import Ensemble
 from condensity.core.density import Density
-from condensity.core.kernels import Array, Indices, row_blocks
+from condensity.core.kernels import Array, row_blocks
 from condensity.core.mapped import Distribution
-from condensity.core.plan import Plan, by_label, deal, pick, some_rows
-from condensity.core.sample import Sample, Scaling, canonical
 from condensity.core.selection import BANDWIDTHS, PENALTIES, Candidates, Choice
+from condensity.estimators.intake import take_in
+from condensity.estimators.prepared import Prepared, prepare
 from condensity.metrics import squared_loss_by_row
 from condensity.reduction.crossfit import Setting
 
@@ -46,43 +37,6 @@ class Answer(Protocol):
     @property
     def width(self) -> int:
         """Number of Gaussians in each answer."""
-
-
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """Training data past the gate: dealt to folds, with centres drawn."""
-
-    measure: Sample  # distinct rows, in the units they came in
-    rows: Indices  # those of them that choices are made with
-    centers: Indices  # some of these
-    deals: list[Array]  # for each deal the weight of the rows within its folds, (folds, n)
-    given: bool  # whether the folds are the caller's, who may keep samples together by them
-    x_scaling: Scaling
-    y_scaling: Scaling
-    y_axes: int
-
-    @cached_property
-    def plan(self) -> Plan:
-        """The standardised sample, cut by the first deal."""
-        return Plan.cut(self.standardised, self.deals[0], self.centers)
-
-    @property
-    def standardised(self) -> Sample:
-        """The distinct rows with mean zero and standard deviation one."""
-        X, Y = self.x_scaling.apply(self.measure.X), self.y_scaling.apply(self.measure.Y)
-        return Sample(X, Y, self.measure.weight)
-
-    def density(self, W: Array, alpha: Array, choice: Choice) -> Density:
-        """The density of a fit in the units of the data."""
-        return Density.build(
-            self.x_scaling,
-            self.y_scaling,
-            self.plan.basis,
-            W=W,
-            alpha=alpha,
-            sigma_z=choice.sigma_z,
-            sigma_y=choice.sigma_y,
-        )
 
 
 class KernelEstimator(BaseEstimator):
@@ -111,46 +65,32 @@ class KernelEstimator(BaseEstimator):
         ``scored`` says that something will be chosen by held-out loss, with ``subsample`` of the
         samples at most.
         """
-        names = column_names(X)
-        X, Y, weight, y_axes = check_sample(self, X, y, sample_weight)
-        n_centers = self._count_centers(len(X))
-        measure, origin, group = canonical(X, Y, weight)
-        folds = check_folds(self.cv, X, Y, weight) if scored else None
-        check_enough(
-            type(self).__name__,
-            len(origin),
-            len(measure),
-            n_folds=folds if isinstance(folds, int) else None,
-            fix=self._what_to_fix(),
-        )
-        x_scaling = Scaling.of(measure.X, measure.weight)
-        y_scaling = Scaling.of(measure.Y, measure.weight)
-        check_varies(x_scaling.sd, y_scaling.sd, names)
         # Streams of their own: centres and starts do not depend on how rows are dealt to folds.
         center_rng, deal_rng, row_rng = rng.spawn(3)
-        rows = some_rows(len(measure), subsample, row_rng)
-        weights = measure.weight[rows] / measure.weight[rows].sum()
-        if len(rows) < len(measure) and n_centers > len(rows) and self.n_centers != "auto":
+        taken = take_in(
+            self,
+            X,
+            y,
+            sample_weight,
+            cv=(5 if self.cv is None else self.cv) if scored else None,
+            subsample=subsample,
+            seed=int(row_rng.integers(2**63)),
+        )
+        n_centers = self._count_centers(taken.n_all)
+        if taken.others is not None and self.n_centers != "auto" and n_centers > len(taken.X):
             raise ValueError(
                 f"n_centers={n_centers} is more than subsample={subsample}, which centres are "
                 "drawn from: raise subsample"
             )
-        centers = rows[pick(weights, min(n_centers, len(rows)), center_rng)]
-        if folds is None:  # nothing is held out
-            deals = [measure.weight[None]]
-        elif isinstance(folds, int):
-            dealt = partial(deal, weight[origin], group, folds, centers=centers, rng=deal_rng)
-            first = dealt()
-            deals = [first, *(dealt() for _ in range(ceil(n_members / len(first)) - 1))]
-        else:
-            mass = by_label(weight[origin], group, folds[origin])
-            deals = [mass] * ceil(n_members / len(mass))
-        if folds is not None:
-            for mass in deals:
-                check_usable(mass.sum(axis=0)[centers] > mass[:, centers])
-        deals = [mass / mass.sum() for mass in deals]
-        given = not (folds is None or isinstance(folds, int))
-        return Prepared(measure, rows, centers, deals, given, x_scaling, y_scaling, y_axes)
+        return prepare(
+            taken,
+            type(self).__name__,
+            n_centers,
+            center_rng,
+            deal_rng,
+            n_members=n_members,
+            fix=self._what_to_fix(),
+        )
 
     def _what_to_fix(self) -> str:
         """What needs no folds once it is fixed."""

@@ -38,8 +38,8 @@ def _checked(value: Any, dy: int) -> Bounds:
         pairs = np.empty(0)
     if pairs.shape not in {(1, 2), (dy, 2)}:
         raise ValueError(
-            f"bounds must be None, a pair (lower, upper) or {dy} such pairs, one for each output, "
-            f"got {value!r}: write None or an infinity where there is no bound"
+            "bounds must be None, a pair (lower, upper) or one such pair for each output (here "
+            f"{dy}), got {value!r}: write None or an infinity where there is no bound"
         )
     lower, upper = np.broadcast_to(pairs, (dy, 2)).T
     if not (lower < upper).all():
@@ -48,9 +48,11 @@ def _checked(value: Any, dy: int) -> Bounds:
 
 
 def _pairs(value: Any) -> list[Any]:
-    """One pair, or a list of pairs, as a list of pairs."""
+    """One pair, or a list of pairs, as a list of pairs; an output without bounds may be None."""
     items = list(value)
-    return [items] if all(v is None or np.ndim(v) == 0 for v in items) else items
+    if all(v is None or np.ndim(v) == 0 for v in items):
+        return [items]
+    return [(None, None) if item is None else item for item in items]
 
 
 def _number(value: Any, place: int) -> float:

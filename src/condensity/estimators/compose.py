@@ -23,7 +23,7 @@ from condensity._validation import (
 )
 from condensity.core.kernels import Array, Indices
 from condensity.core.mapped import Distribution
-from condensity.core.plan import deal_labels
+from condensity.core.plan import deal_labels, is_table
 from condensity.core.sample import Scaling, canonical
 from condensity.core.selection import first_least
 from condensity.estimators.base import ConditionalDensityEstimator, score_columns
@@ -191,7 +191,8 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
         name, fix = type(self).__name__, "n_components"
         check_enough(name, len(origin), len(measure), n_folds=folds, fix=fix)
         labels = np.zeros(len(X), dtype=np.intp)
-        labels[origin] = deal_labels(group, folds, centers=np.arange(0), rng=rng)
+        none = np.arange(0)
+        labels[origin] = deal_labels(group, folds, table=is_table(measure), centers=none, rng=rng)
         return labels
 
     def __sklearn_is_fitted__(self) -> bool:

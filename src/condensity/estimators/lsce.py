@@ -19,20 +19,19 @@ from condensity._parameters import (
 )
 from condensity.core.averaged import Ensemble
 from condensity.core.bounds import Bounds
-from condensity.core.kernels import Array
-from condensity.core.resolution import Recorded
 from condensity.core.sample import Sample
 from condensity.core.scores import SCORES, Score
-from condensity.estimators.base import Prepared, reporter
+from condensity.estimators.base import reporter
 from condensity.estimators.bounds import take_off_bounds
 from condensity.estimators.location import check_location
+from condensity.estimators.prepared import Prepared
 from condensity.estimators.published import PublishedLSCE
 from condensity.estimators.reducer import DensityReducer
 from condensity.estimators.summary import (
     configuration_table,
+    least_widths,
     orient,
     print_configuration,
-    warn_of_atoms,
 )
 from condensity.reduction.configurations import Configuration
 from condensity.reduction.ensemble import Result, run
@@ -55,17 +54,20 @@ class LSCE(DensityReducer):
     ----------
     n_components : int or "auto", default="auto"
         Dimension of z.  "auto" tries no reduction and 1, 2, ... components until more do not help,
-        and weighs all of them in the average.
+        and weighs all of them in the average.  A number is quicker, and leaves out a linear
+        location that has more directions: one for each output.
     n_members : int, default=10
         Models to average for each dimension, each learned without a fold: rounded up to a multiple
         of the folds, with one more that is learned from all samples.  1 keeps that one alone, with
-        what cross-fitting has chosen: an exact function of ``transform(X)``, and less accurate.
+        what cross-fitting has chosen: an exact function of ``transform(X)``, two to three times as
+        quick, and less accurate.
     location : {"auto", "none", "linear"} or regressor, default="auto"
         What is taken off y before its density is fitted: nothing, a ridge regression (whose
-        directions are part of z), or the prediction of a regressor.  "auto" weighs the
-        first two by their merits.
+        directions are part of z), or the prediction of a regressor (which may depend on all
+        inputs, so that z then has all of them).  "auto" weighs the first two by their merits.
     scoring : {"squared", "log", "crps"}, default="squared"
-        The loss at new samples by which everything is chosen.
+        The loss at new samples by which everything is chosen, and which ``cv_score_`` tells; that
+        of ``score`` is always "squared".
     n_starts : int, default=5
         Random subspaces that every member starts from, besides that of fewer components.
     n_centers : int or "auto", default="auto"
@@ -128,7 +130,7 @@ class LSCE(DensityReducer):
         Steps of the last search, from all samples, at least 1.
     cv_results_ : dict of arrays
         The configurations: setting, weight in the average, and cross-fitted score (minus the loss,
-        in the units of y).
+        in the units of y, or in those of its coordinate without ``bounds``).
     n_features_in_, feature_names_in_
         Inputs seen in ``fit``.
 
@@ -229,26 +231,29 @@ class LSCE(DensityReducer):
         prepared = self._prepare(
             X, y, sample_weight, rng, scored=folded, n_members=n_members, subsample=subsample
         )
-        measure = prepared.measure
-        if score.name == "crps" and measure.Y.shape[1] > 1:
+        measure, n_outputs = prepared.measure, prepared.measure.Y.shape[1]
+        if score.name == "crps" and n_outputs > 1:
             raise ValueError(
-                f"scoring='crps' is for one output, got {measure.Y.shape[1]}: "
+                f"scoring='crps' is for one output, got {n_outputs}: "
                 "use 'squared' or 'log', or fit the outputs one by one"
             )
+        least = check_least_bandwidth(self.min_bandwidth, n_outputs)
+        if least is None:
+            least = least_widths(measure, bounds, heard=self.bandwidth is None)
         most = int(prepared.x_scaling.varies.sum())
         task = Task(
             whole=Sample(measure.X, prepared.y_scaling.apply(measure.Y), measure.weight),
-            rows=prepared.rows,
             active=prepared.x_scaling.varies,
             centers=prepared.centers,
             deals=prepared.deals if folded else [],
             labels=prepared.deals[0].argmax(axis=0) if prepared.given else None,
             locators=locators,
             score=score,
-            least_widths=self._least_widths(prepared, bounds),
+            least_widths=least / prepared.y_scaling.sd,
             search=search,
             n_members=n_members,
             dimension=None if self._is_auto() else self._dimensions(most)[0],
+            others=prepared.others,
         )
         result = run(task, rng, spread(self.n_jobs), report)
         self._keep_result(X, prepared, bounds, score, result)
@@ -266,17 +271,6 @@ class LSCE(DensityReducer):
             max_steps=check_count("max_iter", self.max_iter, low=1),
         )
 
-    def _least_widths(self, prepared: Prepared, bounds: Bounds | None) -> Array:
-        """The floor under the kernels' widths, in standard deviations of y; warns of atoms."""
-        Y, weight = prepared.measure.Y, prepared.measure.weight
-        least = check_least_bandwidth(self.min_bandwidth, Y.shape[1])
-        if least is None:
-            recorded = [Recorded.of(column, weight) for column in Y.T]
-            if self.bandwidth is None:
-                warn_of_atoms(recorded, bounds)
-            least = np.array([r.least_bandwidth for r in recorded])
-        return np.asarray(least / prepared.y_scaling.sd)
-
     def _what_to_fix(self) -> str:
         return "bandwidth, penalty, n_components and location, with n_members=1"
 
@@ -293,8 +287,8 @@ class LSCE(DensityReducer):
         self.subspace_agreement_ = result.agreement
         self.location_ = best.location
         self.stretch_ = result.stretch
-        unit = np.diag(prepared.y_scaling.sd)
-        self.cv_score_ = -float(score.in_units(np.array(result.loss), unit))
+        loss = score.in_units(np.array(result.loss), np.diag(prepared.y_scaling.sd))
+        self.cv_score_ = -float(loss)
         self.n_iter_ = max(1, result.n_steps)
         self.n_members_ = 1 if self.n_members == 1 else len(best.Ws) + 1
         self.cv_results_ = configuration_table(prepared, score, result)

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from condensity._validation import check_inputs, remember_inputs
 from condensity.core.kernels import Array
 from condensity.core.moments import Reference
-from condensity.estimators.base import Prepared
+from condensity.estimators.prepared import Prepared
 from condensity.estimators.search import SubspaceSearch
 from condensity.reduction.published import Solution
 

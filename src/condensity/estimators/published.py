@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from condensity.core.moments import Reference
-from condensity.estimators.base import Prepared
+from condensity.estimators.prepared import Prepared
 from condensity.estimators.reducer import DensityReducer
 from condensity.estimators.search import SubspaceSearch
 from condensity.reduction.published import Solution

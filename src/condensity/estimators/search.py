@@ -18,7 +18,8 @@ from condensity._parameters import check_count, check_rng, check_verbose
 from condensity.core.kernels import Array
 from condensity.core.moments import Reference
 from condensity.core.selection import RAW_BANDWIDTHS
-from condensity.estimators.base import Prepared, cv_table, reporter
+from condensity.estimators.base import cv_table, reporter
+from condensity.estimators.prepared import Prepared
 from condensity.estimators.reducer import Reducer
 from condensity.manifold.descent import Stop
 from condensity.reduction.published import (

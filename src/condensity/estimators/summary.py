@@ -11,8 +11,10 @@ import numpy as np
 from condensity.core.bounds import Bounds
 from condensity.core.kernels import Array
 from condensity.core.resolution import Recorded
+from condensity.core.sample import Sample
 from condensity.core.scores import Score
-from condensity.estimators.base import Prepared, score_columns
+from condensity.estimators.base import score_columns
+from condensity.estimators.prepared import Prepared
 from condensity.reduction.configurations import Configuration
 from condensity.reduction.ensemble import Result
 
@@ -22,8 +24,7 @@ def configuration_table(prepared: Prepared, score: Score, result: Result) -> dic
 
     The scores of a split are those of the samples in a fold of the first deal.
     """
-    found, folds = result.configurations, prepared.deals[0][:, prepared.rows]
-    folds = folds[folds.sum(axis=1) > 0]  # a fold of few samples may have none of these rows
+    found, folds = result.configurations, prepared.deals[0]
     table: dict[str, Any] = {
         "param_location": np.array([c.location for c in found]),
         "param_n_components": np.array([c.n_components for c in found]),
@@ -56,7 +57,15 @@ def print_configuration(configuration: Configuration) -> None:
     )
 
 
-def warn_of_atoms(recorded: Sequence[Recorded], bounds: Bounds | None) -> None:
+def least_widths(measure: Sample, bounds: Bounds | None, *, heard: bool) -> Array:
+    """The floor under the kernels' widths, in the units of y (dy,); warns of atoms if ``heard``."""
+    recorded = [Recorded.of(column, measure.weight) for column in measure.Y.T]
+    if heard:
+        _warn_of_atoms(recorded, bounds)
+    return np.array([r.least_bandwidth for r in recorded])
+
+
+def _warn_of_atoms(recorded: Sequence[Recorded], bounds: Bounds | None) -> None:
     """Name the values that hold too much of the sample for a density."""
     for j, output in enumerate(recorded):
         if output.atom is not None:
@@ -66,11 +75,16 @@ def warn_of_atoms(recorded: Sequence[Recorded], bounds: Bounds | None) -> None:
                 value = float(bounds.take(np.array([j])).bounded(np.array([value]))[0])
                 unit = " (in the coordinate without bounds)"
             where = "" if len(recorded) == 1 else f" in column {j}"
+            remedy = (
+                "the probability of a value is that of an interval around it (dist.prob), or use "
+                "a classifier"
+                if output.discrete
+                else "model that value apart (a classifier for it, a density for the rest)"
+            )
             warnings.warn(
                 f"y{where} equals {value:g} in {share:.0%} of the sample, which no density can "
-                f"show: kernels are kept at least {output.least_bandwidth:.3g} wide{unit}; model "
-                "that value apart (a classifier for it, a density for the rest), or set "
-                "min_bandwidth (0 lets the density narrow on repeated values)",
+                f"show: kernels are kept at least {output.least_bandwidth:.3g} wide{unit}; "
+                f"{remedy}, or set min_bandwidth (0 lets the density narrow on repeated values)",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=4,
             )

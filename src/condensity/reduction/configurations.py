@@ -16,6 +16,7 @@ from functools import partial
 import numpy as np
 
 from condensity.core.kernels import Array, Mask
+from condensity.core.leftout import LeftOut
 from condensity.core.view import Outputs, View
 from condensity.manifold.chart import Minimum, minimise
 from condensity.manifold.grassmann import orthonormal, random_point
@@ -43,6 +44,14 @@ class Configuration:
     crossfit: Crossfit | None  # None: nothing was held out
     refined: bool = False  # whether the subspaces are better for having been refined
     polished: Setting | None = None  # the setting that is best for an average
+
+    def __repr__(self) -> str:
+        s = self.setting
+        return (
+            f"Configuration(location={self.location!r}, n_components={self.n_components}, "
+            f"loss={self.loss:.4g}, sigma_z={s.sigma_z:.3g}, sigma_y={s.sigma_y:.3g}, "
+            f"penalty={s.penalty:g})"
+        )
 
     @property
     def shipped(self) -> Setting:
@@ -148,16 +157,21 @@ def learn(max_steps: int, item: tuple[View, Sequence[Array], Setting]) -> Minimu
 
 
 def refine(max_steps: int, item: tuple[View, Array, Setting], *, widening: float = 1.0) -> Minimum:
-    """Go on from W to the subspace in which samples left out are described best.
+    """Go on from W to the subspace in which samples left out are described best."""
+    view, W, setting = item[0].thinned(LEARNING_CENTERS), *item[1:]
+    n_fixed = min(len(view.location.directions), len(W))
+    problem = leaving_out(view, W, setting, widening)
+    return minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed)
+
+
+def leaving_out(view: View, W: Array, setting: Setting, widening: float) -> LeftOut:
+    """What refining minimises.
 
     Kernels are ``widening`` times as wide in z as the setting's, and no narrower in y than at
     first: what shows the density of y best is too narrow for finding out what y depends on.
     """
-    view, W, setting = item[0].thinned(LEARNING_CENTERS), *item[1:]
-    n_fixed = min(len(view.location.directions), len(W))
     sigma_y = max(setting.sigma_y, FIRST.sigma_y)
-    problem = view.left_out(W, widening * setting.sigma_z, sigma_y)
-    return minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed)
+    return view.left_out(W, widening * setting.sigma_z, sigma_y)
 
 
 def explore(

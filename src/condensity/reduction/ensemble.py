@@ -16,15 +16,8 @@ import numpy as np
 
 from condensity.core.averaged import Averaged
 from condensity.core.kernels import Array
-from condensity.core.view import View
+from condensity.core.view import Outputs, View
 from condensity.manifold.chart import Minimum
-from condensity.reduction.average import (
-    average,
-    complete,
-    consensus,
-    in_units_of,
-    members,
-)
 from condensity.reduction.configurations import (
     Configuration,
     Spread,
@@ -35,9 +28,12 @@ from condensity.reduction.configurations import (
     simplest_of_the_best,
     starting_points,
 )
+from condensity.reduction.consensus import complete, consensus, members
 from condensity.reduction.crossfit import Judgement
 from condensity.reduction.polish import Averages, polish
 from condensity.reduction.settings import Search, first_setting
+from condensity.reduction.ship import Model, fit
+from condensity.reduction.ship import refine as refine_by_all
 from condensity.reduction.stacking import stack
 from condensity.reduction.stretch import best_stretch
 from condensity.reduction.task import Task
@@ -78,7 +74,6 @@ def run(
     report: Callable[[Configuration], None],
 ) -> Result:
     """Learn the density and the subspace."""
-    whole, task = task, task.with_rows_alone()
     views = {name: task.view(name) for name in task.locators}
     configurations: list[Configuration] = []
     for name in task.locators:
@@ -99,46 +94,20 @@ def run(
     else:
         configurations, weights, loss, stretch = _stack(task, views, configurations)
         best = simplest_of_the_best([c for c, w in zip(configurations, weights, strict=True) if w])
-    learned = {
-        id(c): _subspaces(task, c, views[c.location], rng)
-        for c, weight in zip(configurations, weights, strict=True)
-        if weight > 0 or c is best
-    }
-    shipped = views if task is whole else _views_to_ship(whole, configurations, weights)
-    parts = [
-        (float(weight), _average(c, views[c.location], shipped[c.location], learned[id(c)]))
-        for c, weight in zip(configurations, weights, strict=True)
-        if weight > 0
-    ]
+    kept = [(c, float(w)) for c, w in zip(configurations, weights, strict=True) if w > 0]
+    learned = {id(c): _subspaces(task, c, views[c.location], rng) for c, _ in kept}
+    models = [_model(c, views[c.location], learned[id(c)].averaged) for c, _ in kept]
+    parts = [(w, part) for (_, w), part in zip(kept, fit(models, task.others), strict=True)]
     W = learned[id(best)].last.W
     agreement = consensus(learned[id(best)].found or [W])[1]
-    if task is not whole:
-        W = _carry(W, views[best.location], shipped[best.location])
     if views[best.location].location.anywhere:
         W = complete(W, task.active)
     n_steps = learned[id(best)].last.n_steps
     return Result(configurations, weights, best, parts, W, agreement, n_steps, stretch, loss)
 
 
-def _views_to_ship(
-    whole: Task, configurations: Sequence[Configuration], weights: Array
-) -> dict[str, View]:
-    """Views of all samples, for the locations that count."""
-    used = {c.location for c, weight in zip(configurations, weights, strict=True) if weight > 0}
-    return {name: whole.view(name) for name in used}
-
-
-def _carry(W: Array, view: View, other: View) -> Array:
-    """A subspace in the coordinates of ``view`` in those of another."""
-    return containing(other.location.directions, in_units_of(other.scaling, view, W))
-
-
-def _average(c: Configuration, view: View, shipped: View, learned: Learned) -> Averaged:
-    """The average of a configuration, its coefficients fitted to what is shipped."""
-    Ws = learned.averaged
-    if shipped is not view:
-        Ws = [_carry(W, view, shipped) for W in Ws]
-    return average(c.shipped, shipped, Ws)
+def _model(c: Configuration, view: View, Ws: Sequence[Array]) -> Model:
+    return Model(Outputs.build(view, c.shipped.sigma_y), c.shipped, Ws)
 
 
 def _stack(
@@ -177,12 +146,13 @@ def _stretch(
 
     Nor than the user wants it.
     """
+    dy = task.whole.Y.shape[1]
     if task.search.sigma_y is not None:
-        return np.ones(task.whole.Y.shape[1])
+        return np.ones(dy)
     least = max(
         task.search_in(views[c.location]).least_sigma_y / c.shipped.sigma_y for c in configurations
     )
-    return best_stretch(judged, weights, least)
+    return np.full(dy, best_stretch(judged, weights, least))
 
 
 def _no_room(task: Task, views: dict[str, View]) -> str:
@@ -219,5 +189,8 @@ def _subspaces(task: Task, c: Configuration, view: View, rng: np.random.Generato
     if c.refined or not found:
         start = last.W if alone else W
         last = refine(search.max_steps, (view, start, c.setting), widening=WIDENING)
+        if task.others is not None:
+            last = refine_by_all(view, last.W, c.setting, task.others, widening=WIDENING)
+            return Learned(found, [last.W], last)
     others = [] if alone else [containing(lead, W) for W in found]
     return Learned(found, [*others, last.W], last)

@@ -19,8 +19,8 @@ import numpy as np
 from condensity.core.kernels import Array, Indices
 from condensity.core.scores import Components
 from condensity.core.view import Outputs, View
-from condensity.reduction.average import in_units_of
 from condensity.reduction.configurations import Configuration, containing
+from condensity.reduction.consensus import in_units_of
 from condensity.reduction.crossfit import Crossfit, Judged, Judgement, Setting
 from condensity.reduction.settings import Chooser, Search
 

@@ -24,10 +24,11 @@ from condensity.reduction.crossfit import Judgement
 FACTORS: tuple[float, ...] = tuple(k / 20 for k in range(12, 29))
 
 
-def best_stretch(judgements: Sequence[Judgement], weights: Array, least: float) -> Array:
-    """The factor for each output (dy,), ``least`` or more unless it is 1.
+def best_stretch(judgements: Sequence[Judgement], weights: Array, least: float) -> float:
+    """The factor for all outputs, ``least`` or more unless it is 1.
 
-    ``weights`` are those of the judged densities in the average.
+    It is one for all: outputs that depend on one another lie near a sheet, which factors of their
+    own would tilt.  ``weights`` are those of the judged densities in the average.
     """
     crossfit = judgements[0].crossfit
     parts = []
@@ -38,54 +39,54 @@ def best_stretch(judgements: Sequence[Judgement], weights: Array, least: float) 
             if weight > 0
             for block in judgement.densities(i)
         ]
-        parts.append(
-            (ConditionalMixture(blocks), view.held_out.weight, crossfit.whole.Y[view.rows])
-        )
-    outputs = range(crossfit.whole.Y.shape[1])
-    by_output = [
-        [HeldOut.of(dist.marginal(j), Y[:, j], weight) for dist, weight, Y in parts]
-        for j in outputs
-    ]
-    return np.array([_best_factor(own, crossfit.score, least) for own in by_output])
+        Y, weight = crossfit.whole.Y[view.rows], view.held_out.weight
+        parts.append(HeldOut(ConditionalMixture(blocks), Y, weight))
+    return _best_factor(parts, crossfit.score, least)
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Densities of one output of held-out samples, their means, the samples and their weights."""
+    """Densities of held-out samples, the samples and their weights."""
 
     dist: ConditionalMixture
-    mean: Array  # (m,)
-    y: Array  # (m,)
+    Y: Array  # (m, dy)
     weight: Array  # (m,)
 
-    @classmethod
-    def of(cls, dist: ConditionalMixture, y: Array, weight: Array) -> HeldOut:
-        """With the means of the densities."""
-        return cls(dist, dist.mean(), y, weight)
+    @cached_property
+    def mean(self) -> Array:
+        """Of the densities, (m, dy)."""
+        return self.dist.mean().reshape(self.Y.shape)
 
     @cached_property
     def norm(self) -> Array:
         """``int p^2`` (m,)."""
         return self.dist.squared_norm()
 
+    @cached_property
+    def marginals(self) -> list[ConditionalMixture]:
+        """The densities of each output."""
+        return [self.dist.marginal(j) for j in range(self.Y.shape[1])]
+
     def relative(self, factor: float) -> Array:
         """Where the samples are to the densities as they are, once these are ``factor`` wide."""
-        return self.mean + (self.y - self.mean) / factor
+        return self.mean + (self.Y - self.mean) / factor
 
     def loss(self, score: Score, factor: float) -> float:
         """``sum weight loss`` with densities ``factor`` times as wide."""
-        y = self.relative(factor)
+        Y, dy = self.relative(factor), self.Y.shape[1]
         if score.name == "crps":
-            losses = factor * self.dist.crps(y)
+            losses = factor * self.dist.crps(Y)
         elif score.name == "log":
-            losses = np.log(factor) - self.dist.log_pdf(y)
+            losses = dy * np.log(factor) - self.dist.log_pdf(Y)
         else:
-            losses = (0.5 * self.norm - self.dist.pdf(y)) / factor
+            losses = (0.5 * self.norm - self.dist.pdf(Y)) / factor**dy
         return float(self.weight @ losses)
 
     def dispersion(self, factor: float) -> float:
-        """``sum weight (F(y) - 1/2)^2`` with densities ``factor`` times as wide."""
-        return float(self.weight @ (self.dist.cdf(self.relative(factor)) - 0.5) ** 2)
+        """``sum weight (F(y) - 1/2)^2``, the mean over outputs, densities ``factor`` as wide."""
+        columns = zip(self.marginals, self.relative(factor).T, strict=True)
+        spread = [(marginal.cdf(y) - 0.5) ** 2 for marginal, y in columns]
+        return float(self.weight @ np.mean(spread, axis=0))
 
 
 def _best_factor(parts: Sequence[HeldOut], score: Score, least: float) -> float:

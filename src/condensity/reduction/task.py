@@ -14,6 +14,7 @@ from condensity.core.scores import Score
 from condensity.core.view import View
 from condensity.reduction.crossfit import Crossfit
 from condensity.reduction.settings import Search
+from condensity.reduction.ship import Others
 
 #: Centres that members have while all is chosen, at most; what is shipped has all there are.
 CHOOSING_CENTERS = 200
@@ -24,7 +25,6 @@ class Task:
     """Samples, folds, and what may be chosen."""
 
     whole: Sample  # y standardised
-    rows: Indices  # those that all is chosen with; coefficients are fitted to all there are
     active: Mask  # (dx,) inputs that vary
     centers: Indices
     deals: Sequence[Array]  # (folds, n) each; empty when nothing is held out
@@ -35,22 +35,7 @@ class Task:
     search: Search
     n_members: int
     dimension: int | None  # None: as many as help
-
-    def with_rows_alone(self) -> Task:
-        """The task with the rows that all is chosen with, and no others."""
-        rows = self.rows
-        if len(rows) == len(self.whole):
-            return self
-        part, share = self.whole[rows], self.whole.weight[rows].sum()
-        deals = [deal[:, rows] / share for deal in self.deals]
-        return replace(
-            self,
-            whole=replace(part, weight=part.weight / share),
-            rows=np.arange(len(rows)),
-            centers=np.searchsorted(rows, self.centers),
-            deals=[deal[deal.sum(axis=1) > 0] for deal in deals],
-            labels=None if self.labels is None else self.labels[rows],
-        )
+    others: Others | None  # samples that nothing is chosen with, if there are more
 
     def view(self, location: str) -> View:
         """All samples, in coordinates learned from them."""

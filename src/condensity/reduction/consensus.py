@@ -1,4 +1,4 @@
-"""From cross-fitted members to the density that is shipped, and the subspace they agree on."""
+"""The subspaces of cross-fitted members, and what they agree on."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from condensity.core.averaged import Averaged
 from condensity.core.kernels import Array, Mask
 from condensity.core.sample import Scaling
-from condensity.core.view import Outputs, View
+from condensity.core.view import View
 from condensity.reduction.configurations import Configuration
-from condensity.reduction.crossfit import Setting
 
 
 def in_units_of(scaling: Scaling, view: View, W: Array) -> Array:
@@ -31,13 +29,6 @@ def members(configuration: Configuration, view: View) -> list[Array]:
         in_units_of(view.scaling, own, W)
         for own, W in zip(configuration.crossfit.views, configuration.Ws, strict=True)
     ]
-
-
-def average(setting: Setting, view: View, Ws: Sequence[Array]) -> Averaged:
-    """Fit every member's coefficients to all samples, in one frame."""
-    outputs = Outputs.build(view, setting.sigma_y)
-    fits = [outputs.fit(W, setting.sigma_z, (setting.penalty,)) for W in Ws]
-    return Averaged.of(view, outputs.components, fits)
 
 
 def consensus(Ws: Sequence[Array]) -> tuple[Array, Array]:

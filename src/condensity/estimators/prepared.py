@@ -1,0 +1,121 @@
+"""Samples as the algorithms want them: put in order, dealt to folds, with centres drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from math import ceil
+
+import numpy as np
+
+from condensity._validation import check_enough, check_usable, check_varies
+from condensity.core.density import Density
+from condensity.core.kernels import Array, Indices
+from condensity.core.plan import Plan, by_label, deal, is_table, pick
+from condensity.core.rows import Rows, Standardised
+from condensity.core.sample import Sample, Scaling, canonical
+from condensity.core.selection import Choice
+from condensity.estimators.intake import Taken
+from condensity.reduction.ship import Others
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Training data past the gate: dealt to folds, with centres drawn."""
+
+    measure: Sample  # distinct rows, in the units they came in
+    centers: Indices  # some of these
+    deals: list[Array]  # for each deal the weight of the rows within its folds, (folds, n)
+    given: bool  # whether the folds are the caller's, who may keep samples together by them
+    x_scaling: Scaling
+    y_scaling: Scaling
+    y_axes: int
+    rest: Rows | None  # samples that nothing is chosen with, in the units they came in
+    share: float  # of the weight of all samples, the measure has
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The standardised sample, cut by the first deal."""
+        return Plan.cut(self.standardised, self.deals[0], self.centers)
+
+    @property
+    def standardised(self) -> Sample:
+        """The distinct rows with mean zero and standard deviation one."""
+        X, Y = self.x_scaling.apply(self.measure.X), self.y_scaling.apply(self.measure.Y)
+        return Sample(X, Y, self.measure.weight)
+
+    @property
+    def others(self) -> Others | None:
+        """What waits to be fitted to, outputs standardised."""
+        if self.rest is None:
+            return None
+        return Others(Standardised(self.rest, self.y_scaling), self.share)
+
+    def density(self, W: Array, alpha: Array, choice: Choice) -> Density:
+        """The density of a fit in the units of the data."""
+        return Density.build(
+            self.x_scaling,
+            self.y_scaling,
+            self.plan.basis,
+            W=W,
+            alpha=alpha,
+            sigma_z=choice.sigma_z,
+            sigma_y=choice.sigma_y,
+        )
+
+
+def prepare(
+    taken: Taken,
+    name: str,
+    n_centers: int,
+    center_rng: np.random.Generator,
+    deal_rng: np.random.Generator,
+    *,
+    n_members: int,
+    fix: str,
+) -> Prepared:
+    """Draw centres and folds: as often as ``n_members`` need them.
+
+    ``name`` is that of the estimator; ``fix`` tells what needs no folds once it is fixed.
+    """
+    measure, origin, group = canonical(taken.X, taken.Y, taken.weight)
+    folds, weight = taken.folds, taken.weight
+    n_folds = folds if isinstance(folds, int) else None
+    check_enough(name, len(origin), len(measure), n_folds=n_folds, fix=fix)
+    x_scaling = Scaling.of(measure.X, measure.weight)
+    y_scaling = Scaling.of(measure.Y, measure.weight)
+    check_varies(x_scaling.sd, y_scaling.sd, taken.names)
+    centers = pick(measure.weight, min(n_centers, len(measure)), center_rng)
+    if folds is None:  # nothing is held out
+        deals = [measure.weight[None]]
+    elif isinstance(folds, int):
+        dealt = partial(
+            deal,
+            weight[origin],
+            group,
+            folds,
+            centers=centers,
+            rng=deal_rng,
+            table=is_table(measure),
+        )
+        first = dealt()
+        deals = [first, *(dealt() for _ in range(ceil(n_members / len(first)) - 1))]
+    else:
+        mass = by_label(weight[origin], group, folds[origin])
+        deals = [mass] * ceil(n_members / len(mass))
+    if folds is not None:
+        for mass in deals:
+            check_usable(mass.sum(axis=0)[centers] > mass[:, centers])
+    deals = [mass / mass.sum() for mass in deals]
+    given = not (folds is None or isinstance(folds, int))
+    return Prepared(
+        measure,
+        centers,
+        deals,
+        given,
+        x_scaling,
+        y_scaling,
+        taken.y_axes,
+        taken.others,
+        taken.share,
+    )
