@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from condensity import LSCDE, LSCE, SIR, Reduced
+from condensity import LSCDE, LSCE, SIR, FixedSubspace, Reduced
 from condensity.plots import ConditionalDensityDisplay, FanDisplay
 from mixtures import random_mixture
 
@@ -94,7 +94,8 @@ def test_features_are_those_of_a_pipeline_s_own_inputs():
 
 def test_one_direction_varies_while_the_others_stay_at_their_means():
     X, y = problem()
-    pipe = make_pipeline(StandardScaler(), Reduced(SIR(2), QUICK)).fit(X, y)
+    off_centre = FixedSubspace([[1.0, 0.0, 0.0], [0.0, 0.2, 1.0]])
+    pipe = make_pipeline(StandardScaler(with_mean=False), Reduced(off_centre, QUICK)).fit(X, y)
     display = ConditionalDensityDisplay.from_estimator(pipe, X, y, component=1, n_positions=6)
     Z = pipe[-1].transform(pipe[0].transform(X))
     points = np.column_stack([np.full(6, Z[:, 0].mean()), display.positions])
@@ -106,12 +107,18 @@ def test_one_direction_varies_while_the_others_stay_at_their_means():
 
 def test_without_a_choice_the_line_is_that_of_the_steepest_mean():
     X, y = problem()
-    model = Reduced(SIR(2), QUICK).fit(X, y)
-    display = ConditionalDensityDisplay.from_estimator(model, X, y)
+    model = Reduced(FixedSubspace([[1.0, 0.0, 0.0], [0.0, 0.2, 1.0]]), QUICK).fit(X, y)
+    display = ConditionalDensityDisplay.from_estimator(model, X, y, n_positions=5)
     Z, mean = model.transform(X), model.predict(X)
     design = np.column_stack([np.ones(len(Z)), Z])
     slope = np.linalg.solve(design.T @ design, design.T @ mean)[1:]
-    np.testing.assert_allclose(display.along, Z @ slope / np.linalg.norm(slope), rtol=1e-9)
+    unit = slope / np.linalg.norm(slope)
+    np.testing.assert_allclose(display.along, Z @ unit, rtol=1e-9)
+    # Across the line, points are where the samples are on average.
+    across = np.array([-unit[1], unit[0]])
+    points = np.outer(display.positions, unit) + across * (Z.mean(axis=0) @ across)
+    own = model.predict_dist_reduced(points)
+    np.testing.assert_allclose(heights(display), own.pdf_on(display.grid), rtol=1e-8)
 
 
 @pytest.mark.parametrize("bounds", [None, (-50, None)])
