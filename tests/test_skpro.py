@@ -1,5 +1,6 @@
 """Densities as skpro sees them, against ours; skipped where skpro is not installed."""
 
+import pickle
 import sys
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from scipy.integrate import quad
 
 import condensity._skpro  # noqa: F401  before skpro is hidden from it
+from condensity import metrics
 from condensity.core.bounds import Bounds
 from condensity.core.mapped import MappedMixture
 from mixtures import gaussians, random_mixture
@@ -139,6 +141,22 @@ def test_skpro_s_own_mixture_agrees_where_it_can(skpro):
     np.testing.assert_allclose(ours.ppf(0.2), other.ppf(0.2), rtol=1e-8)
     np.testing.assert_allclose(ours.mean(), other.mean())
     np.testing.assert_allclose(ours.var(), other.var())
+
+
+def test_skpro_s_metrics_are_ours(skpro):
+    from skpro.metrics import CRPS, LogLoss, SquaredDistrLoss
+
+    dist, y = random_mixture(0), np.array([0.3, -2.0, 1.0])
+    theirs, frame = dist.to_skpro(), pd.DataFrame(y)
+    assert CRPS()(frame, theirs) == pytest.approx(metrics.crps(dist, y))
+    assert LogLoss()(frame, theirs) == pytest.approx(metrics.log_loss(dist, y))
+    assert SquaredDistrLoss()(frame, theirs) == pytest.approx(2 * metrics.squared_loss(dist, y))
+
+
+def test_it_survives_pickle_and_clone(skpro):
+    theirs = random_mixture(0).to_skpro(index=[3, 1, 7])
+    for copy in (pickle.loads(pickle.dumps(theirs)), theirs.clone()):
+        pd.testing.assert_frame_equal(copy.mean(), theirs.mean())
 
 
 @pytest.mark.filterwarnings("ignore")  # of skpro's own making
