@@ -15,7 +15,10 @@ LAYERS = {  # what each room may use of the others
     "_validation": {"_parameters"},
     "_parallel": set(),
     "manifold": set(),
-    "core": {"_parameters"},
+    "core": {"_parameters", "_skpro"},
+    "_skpro": {"_extras"},
+    "_composites": set(),
+    "scorers": {"_composites", "_validation", "core", "metrics"},
     "metrics": {"_validation", "core", "manifold"},
     "reduction": {"core", "manifold"},
     "datasets": {"_parameters", "_extras", "core"},
@@ -28,7 +31,15 @@ LAYERS = {  # what each room may use of the others
         "metrics",
         "reduction",
     },
-    "plots": {"_validation", "core", "estimators", "_extras"},
+    "plots": {
+        "_composites",
+        "_extras",
+        "_parameters",
+        "_validation",
+        "core",
+        "estimators",
+        "metrics",
+    },
     "_extras": set(),
     "_files": set(),
     "persistence": {"_files", "core", "estimators"},
@@ -83,7 +94,7 @@ def test_every_public_name_exists_and_is_documented():
 
 def test_importing_the_library_imports_no_extra():
     # Not pandas, which comes with scikit-learn where it is installed.
-    extras = "matplotlib", "rich", "polars", "pooch", "requests"
+    extras = "matplotlib", "rich", "polars", "pooch", "requests", "skpro"
     code = f"import sys, condensity; print([m for m in {extras} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"

@@ -54,16 +54,16 @@ def test_plot_density_shows_the_model_s_own_numbers(n_components):
         np.testing.assert_allclose(heights, dist.pdf_on(grid).T)
 
 
-def test_plot_density_takes_frames_and_refuses_several_outputs():
+def test_plot_density_takes_frames_and_needs_directions():
     X, y = ring()
     frame = pd.DataFrame(X, columns=list("abcd"))
     quick = LSCE(1, n_starts=1, n_members=1, bandwidth=0.4, penalty=0.01, random_state=0)
     assert plot_density(quick.fit(frame, y), frame, y).collections
-    with pytest.raises(ValueError, match="one output: fit the model to a single column"):
+    with pytest.raises(ValueError, match="y has 1 columns but 2 were fitted"):
         plot_density(quick.fit(X, np.column_stack([y, y**2])), X, y)
     with pytest.raises(ValueError, match="X has 120 rows but y has 119"):
         plot_density(quick.fit(X, y), X, y[1:])
-    with pytest.raises(TypeError, match="draws a fitted LSCE, got LSCDE"):
+    with pytest.raises(TypeError, match="LSCDE has no directions z to draw over"):
         plot_density(LSCDE(), X, y)
 
 

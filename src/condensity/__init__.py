@@ -1,6 +1,6 @@
 """condensity: conditional densities p(y|x) and the few directions of x they depend on."""
 
-from condensity import datasets, metrics
+from condensity import datasets, metrics, scorers
 from condensity.core.mixture import ConditionalMixture
 from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
 from condensity.persistence import load, save
@@ -19,6 +19,7 @@ __all__ = [
     "load",
     "metrics",
     "save",
+    "scorers",
 ]
 
 __version__ = "0.1.0.dev0"

@@ -21,9 +21,10 @@ from condensity.core import checks, draws, levelsets, quadrature
 from condensity.core.bounds import Bounds
 from condensity.core.kernels import Array
 from condensity.core.mixture import ConditionalMixture
+from condensity.core.views import Views
 
 
-class MappedMixture:
+class MappedMixture(Views):
     """The densities ``p(y | x_i)``, i = 1..m, of outputs with bounds.
 
     It answers the questions about densities that a ``ConditionalMixture`` answers, in the units of

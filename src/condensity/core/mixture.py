@@ -21,11 +21,12 @@ from condensity.core.kernels import Array, log_sum_exp, row_blocks
 from condensity.core.meanshift import modes as climb_to_modes
 from condensity.core.pairs import overlap
 from condensity.core.univariate import Components
+from condensity.core.views import Views
 
 __all__ = ["Block", "ConditionalMixture"]
 
 
-class ConditionalMixture:
+class ConditionalMixture(Views):
     """The densities ``p(y | x_i)``, i = 1..m, each a Gaussian mixture.
 
     Parameters

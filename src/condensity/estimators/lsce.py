@@ -129,8 +129,8 @@ class LSCE(DensityReducer):
     n_iter_ : int
         Steps of the last search, from all samples, at least 1.
     cv_results_ : dict of arrays
-        The configurations: setting, weight in the average, and cross-fitted score (minus the loss,
-        in the units of y, or in those of its coordinate without ``bounds``).
+        The configurations: setting, weight in the average, which is the best, and cross-fitted
+        score (minus the loss, in the units of y, or in those of its coordinate without ``bounds``).
     n_features_in_, feature_names_in_
         Inputs seen in ``fit``.
 

@@ -32,6 +32,7 @@ def configuration_table(prepared: Prepared, score: Score, result: Result) -> dic
         "param_sigma_y": np.array([c.setting.sigma_y for c in found]),
         "param_penalty": np.array([c.setting.penalty for c in found]),
         "weight": result.weights,
+        "is_best": np.array([c is result.best for c in found]),
     }
     by_fold = [(folds / folds.sum(axis=1, keepdims=True)) @ c.losses for c in found]
     losses = score.in_units(np.array(by_fold), np.diag(prepared.y_scaling.sd))

@@ -1,0 +1,23 @@
+"""Pictures of conditional densities, with matplotlib (``pip install 'condensity[plots]'``).
+
+Displays in scikit-learn's manner: ``from_estimator`` or ``from_predictions`` computes and draws,
+the constructor takes what was computed, ``plot`` draws it again.  Each keeps ``ax_`` and
+``figure_``.
+"""
+
+from condensity.plots.calibration import CalibrationDisplay
+from condensity.plots.density import ConditionalDensityDisplay, plot_density
+from condensity.plots.fan import FanDisplay
+from condensity.plots.loadings import LoadingsDisplay
+from condensity.plots.path import PathDisplay
+from condensity.plots.summary import SufficientSummaryDisplay
+
+__all__ = [
+    "CalibrationDisplay",
+    "ConditionalDensityDisplay",
+    "FanDisplay",
+    "LoadingsDisplay",
+    "PathDisplay",
+    "SufficientSummaryDisplay",
+    "plot_density",
+]

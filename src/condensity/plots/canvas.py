@@ -1,0 +1,71 @@
+"""What all displays share: axes, colours that everyone can tell apart, and names of outputs."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from condensity._extras import require
+from condensity._validation import check_targets
+from condensity.core.kernels import Array
+
+#: Okabe and Ito's colours, without the yellow that vanishes on paper.
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+INK, PALE = "#222222", "#8c8c8c"
+#: A colour map from paper to ink: its lightness alone tells high from low.
+INTENSITY = "BuPu"
+
+
+def single_axes(ax: Any) -> Any:
+    """``ax``, or the axes of a new figure."""
+    plt = require("matplotlib.pyplot", "plots")
+    return plt.subplots(layout="constrained")[1] if ax is None else ax
+
+
+def grid_of_axes(ax: Any, rows: int, columns: int, size: tuple[float, float]) -> Any:
+    """Axes (rows, columns) in a new figure, or in the place of ``ax``; ``size`` of one panel."""
+    plt = require("matplotlib.pyplot", "plots")
+    if ax is None:
+        whole = (size[0] * columns, size[1] * rows)
+        return plt.subplots(rows, columns, figsize=whole, layout="constrained", squeeze=False)[1]
+    ax.set_axis_off()
+    inner = ax.get_subplotspec().subgridspec(rows, columns)
+    return inner.subplots(squeeze=False)
+
+
+def counted(name: str, index: Any, count: int) -> int:
+    """An index below ``count``, negative ones counted from the end."""
+    if not isinstance(index, Integral) or not -count <= int(index) < count:
+        raise ValueError(f"{name} must be an integer from {-count} to {count - 1}, got {index!r}")
+    return int(index) % count
+
+
+def output_name(y: Any, output: int, n_outputs: int) -> str:
+    """The name that ``y`` has for an output, or y, y0, y1, ..."""
+    if hasattr(y, "columns"):
+        return str(list(y.columns)[output])
+    if isinstance(getattr(y, "name", None), str) and y.name:
+        return str(y.name)
+    return "y" if n_outputs == 1 else f"y{output}"
+
+
+def one_column(y: Any, output: int, n_outputs: int | None = None) -> tuple[Array, str]:
+    """Values (n,) and name of one output of ``y``."""
+    Y, _ = check_targets(y, n_outputs=n_outputs)
+    index = counted("output", output, Y.shape[1])
+    return Y[:, index], output_name(y, index, Y.shape[1])
+
+
+def almost_all(values: Array, margin: float = 0.08) -> tuple[float, float]:
+    """The range of almost all values, widened: a single outlier must not squeeze the picture."""
+    low, high = np.nanquantile(values, [0.005, 0.995])
+    room = margin * float(high - low)
+    return float(low) - room, float(high) + room
+
+
+def draw_samples(ax: Any, x: Array | None, y: Array | None) -> None:
+    """Samples as dots that do not hide what is under them."""
+    if x is not None and y is not None:
+        ax.plot(x, y, ".", ms=3, color=INK, alpha=0.45)
