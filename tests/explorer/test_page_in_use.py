@@ -17,7 +17,10 @@ HOSTILE = [
 
 def shown_number(page, label):
     text = page.locator("#readings-body tr", has_text=label).locator("td").first.inner_text()
-    return [float(part) for part in text.replace("−", "-").replace(" to ", ", ").split(", ")]
+    return [
+        float(part)
+        for part in text.replace("−", "-").replace(" to ", ", ").replace("\n", ", ").split(", ")
+    ]
 
 
 def settle(page):
@@ -193,6 +196,10 @@ OVERLAPS = """() => [...document.querySelectorAll("svg")].flatMap((svg) => {
     .filter(([, q]) => p.left < q.right && q.left < p.right && p.top < q.bottom && q.top < p.bottom)
     .map(([b]) => [a, b]));
 })"""
+UNDRAWN = """() => [...document.querySelectorAll(".chart")]
+  .filter((chart) => !chart.closest("[hidden]"))
+  .filter((chart) => chart.clientHeight < 150 || !chart.querySelector("svg text, svg path"))
+  .map((chart) => chart.id)"""
 NAMELESS = """() => [...document.querySelectorAll("input, select, button, [tabindex='0']")]
   .filter((node) => !node.closest("[hidden]") && !node.labels?.length && !node.textContent.trim()
     && !node.ariaLabel && !node.getAttribute("aria-labelledby")).map((node) => node.outerHTML)"""
@@ -206,6 +213,7 @@ def test_it_fits_every_screen(kind, width, visit, report):
     page.evaluate("(x) => condensity.set(x)", explored.X[5].tolist())
     settle(page)
     assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate(UNDRAWN) == []
     assert page.evaluate(OVERLAPS) == []
     assert page.evaluate(NAMELESS) == []
 

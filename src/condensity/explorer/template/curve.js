@@ -1,6 +1,6 @@
 // The density (or distribution function) of the chosen output, with pinned ones beside it.
 
-const CURVE_POINTS = 320;
+const CURVE_POINTS = 320, MANY = 1500; // of Gaussians: half the points will do, and stay swift
 
 /** What the abscissa spans: where the data lie, and wherever the densities shown go beyond. */
 function outputSpan(lines, output) {
@@ -14,10 +14,9 @@ function outputSpan(lines, output) {
 
 /** Points of a curve: evenly spaced, and the modes, which a narrow density would hide between. */
 function curvePoints(line, [low, high], f) {
-  const places = Array.from({ length: CURVE_POINTS + 1 }, (_, i) => low + ((high - low) * i) / CURVE_POINTS);
-  line.peaks ??= line.modes();
-  const width = (high - low) / CURVE_POINTS;
-  for (const mode of line.peaks) {
+  const count = line.weights.length > MANY ? CURVE_POINTS / 2 : CURVE_POINTS, width = (high - low) / count;
+  const places = Array.from({ length: count + 1 }, (_, i) => low + width * i);
+  for (const mode of line.modes()) {
     for (const shift of [-0.5, -0.25, 0, 0.25, 0.5]) {
       const y = mode + shift * width;
       if (y > low && y < high) places.push(y);
@@ -76,7 +75,7 @@ function drawCurve(plot) {
 /** The highest-density region, as the part of the area under the curve. */
 function shadeRegion(plot, { line, points: curve }, [low, high]) {
   const height = state.cumulative ? (y) => line.cdf(y) : (y) => line.pdf(y);
-  for (const [from, to] of regionOf(line)) {
+  for (const [from, to] of line.hdr(state.level)) {
     const [a, b] = [Math.max(from, low), Math.min(to, high)];
     if (a >= b) continue;
     const inner = curve.filter(([y]) => y > a && y < b);

@@ -27,8 +27,9 @@ function showProbability(value) {
   return value.toFixed(3);
 }
 
+/** Intervals, one a line. */
 function showRegion(intervals) {
-  return intervals.map(([a, b]) => `${show(a)} to ${show(b)}`).join(", ");
+  return intervals.map(([a, b]) => `${show(a)} to ${show(b)}`).join("\n");
 }
 
 function shorten(name, length) {

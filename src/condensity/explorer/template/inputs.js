@@ -23,6 +23,7 @@ function buildInputs() {
   filter.oninput = arrange;
   more.onclick = () => { all = !all; arrange(); };
   byId("input-search").hidden = dx <= 6;
+  list.parentElement.classList.toggle("short", dx <= 6);
   byId("typical").onclick = () => update({ x: told.inputs.map((input) => input.quantiles[2]) });
   const random = byId("random-row");
   random.hidden = !points;

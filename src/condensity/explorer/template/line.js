@@ -11,24 +11,29 @@ class Line {
     return new Line(weights, means, sds, map);
   }
 
-  /** Sum of the weights times `f` of the standardised distance and the width. */
-  sum(u, f) {
+  /** P(U <= u), or P(U > u) for side -1, each with all its digits. */
+  freeCdf(u, side = 1) {
+    const { weights, means, sds } = this;
     let total = 0;
-    for (let k = 0; k < this.weights.length; k++) {
-      if (this.weights[k] > 0) total += this.weights[k] * f((u - this.means[k]) / this.sds[k], this.sds[k]);
-    }
+    for (let k = 0; k < weights.length; k++) total += weights[k] * normalCdf((side * (u - means[k])) / sds[k]);
     return total;
   }
 
   pdf(y) {
     const u = toFree(this.map, y);
     if (!Number.isFinite(u)) return 0;
-    return this.sum(u, (z, s) => Math.exp(-0.5 * z * z) / (ROOT_2PI * s)) * volume(this.map, u);
+    const { weights, means, sds } = this;
+    let total = 0;
+    for (let k = 0; k < weights.length; k++) {
+      const z = (u - means[k]) / sds[k], half = 0.5 * z * z;
+      if (half < 745) total += (weights[k] / sds[k]) * Math.exp(-half); // beyond, exp is zero
+    }
+    return (total / ROOT_2PI) * volume(this.map, u);
   }
 
   cdf(y) {
     const u = toFree(this.map, y);
-    return Number.isFinite(u) ? this.sum(u, normalCdf) : Number(u > 0);
+    return Number.isFinite(u) ? this.freeCdf(u) : Number(u > 0);
   }
 
   /** P(a < Y <= b), with all its digits in either tail. */
@@ -45,7 +50,14 @@ class Line {
 
   /** y with P(Y <= y) = q, for 0 < q < 1. */
   quantile(q) {
-    return toBounded(this.map, this.trimmed().freeQuantile(q));
+    return this.once(`quantile ${q}`, () => toBounded(this.map, this.trimmed().freeQuantile(q)));
+  }
+
+  /** What `compute` gives, computed once: several panels ask for the same numbers. */
+  once(name, compute) {
+    this.known ??= new Map();
+    if (!this.known.has(name)) this.known.set(name, compute());
+    return this.known.get(name);
   }
 
   freeQuantile(q) {
@@ -55,27 +67,27 @@ class Line {
       low = Math.min(low, this.means[k] - 10 * this.sds[k]);
       high = Math.max(high, this.means[k] + 10 * this.sds[k]);
     }
-    return root((u) => side * (this.sum(u, (z) => normalCdf(side * z)) - tail), low, high);
+    return root((u) => side * (this.freeCdf(u, side) - tail), low, high);
   }
 
   /** Without the Gaussians that change no probability that matters. */
   trimmed() {
-    if (!this.light) {
+    return this.once("trimmed", () => {
       const keep = [...this.weights.keys()].filter((k) => this.weights[k] > 1e-18);
+      if (keep.length === this.weights.length) return this;
       const take = (values) => Float64Array.from(keep, (k) => values[k]);
-      this.light = new Line(take(this.weights), take(this.means), take(this.sds), this.map);
-      this.light.light = this.light;
-    }
-    return this.light;
+      return new Line(take(this.weights), take(this.means), take(this.sds), this.map);
+    });
   }
 
   mean() {
-    return this.moment((y) => y, (c) => c.map.lower + c.exponential(1), (c) => c.map.upper - c.exponential(-1));
+    return this.once("mean", () => this.moment((y) => y, (c) => c.map.lower + c.exponential(1), (c) => c.map.upper - c.exponential(-1)));
   }
 
   sd() {
     const mean = this.mean(), square = (c, s) => c.exponential(2 * s) - c.exponential(s) ** 2;
-    return Math.sqrt(this.moment((y) => (y - mean) ** 2, (c) => square(c, 1), (c) => square(c, -1)));
+    const variance = () => this.moment((y) => (y - mean) ** 2, (c) => square(c, 1), (c) => square(c, -1));
+    return Math.sqrt(this.once("variance", variance));
   }
 
   /** E f(Y): in closed form for no bound and for one, by quadrature for two. */
@@ -122,6 +134,10 @@ class Line {
 
   /** The mixture in u that is proportional to p(y): its level sets are those of p(y). */
   heights() {
+    return this.once("heights", () => this.computeHeights());
+  }
+
+  computeHeights() {
     const line = this.trimmed(), terms = slopes(this.map), count = line.weights.length;
     const [weights, means, sds] = [0, 1, 2].map(() => new Float64Array(count * terms.length));
     terms.forEach(([c, p], t) => {
@@ -137,14 +153,20 @@ class Line {
 
   /** Local maxima of p(y), highest first. */
   modes() {
-    const heights = this.heights();
-    return turnsOf(heights).filter((turn) => turn.peak)
+    return this.turns().filter((turn) => turn.peak)
       .sort((a, b) => b.log - a.log).map((turn) => toBounded(this.map, turn.u));
+  }
+
+  /** Critical points of p(y), in u. */
+  turns() {
+    return this.once("turns", () => turnsOf(this.heights()));
   }
 
   /** The smallest region of probability `level`, as intervals [from, to]. */
   hdr(level) {
-    const region = highestDensity(this.trimmed(), this.heights(), level);
-    return region.map((ends) => ends.map((u) => toBounded(this.map, u)));
+    return this.once(`region ${level}`, () => {
+      const region = highestDensity(this.trimmed(), this.heights(), this.turns(), level);
+      return region.map((ends) => ends.map((u) => toBounded(this.map, u)));
+    });
   }
 }

@@ -88,7 +88,7 @@ function kernelWeights(member, x) {
 function neighbourWeights(member, x) {
   const distances = squaredDistances(x, member.U).map(Math.sqrt);
   const epsilon = member.epsilon ?? Infinity;
-  const reach = Math.max(epsilon, Math.min(...distances)) * (1 + 1e-12);
+  const reach = Math.max(epsilon, distances.reduce((a, b) => Math.min(a, b))) * (1 + 1e-12);
   const weights = member.weight.map((weight, k) => (distances[k] <= reach ? weight : 0));
   const sum = weights.reduce((a, b) => a + b);
   return weights.map((weight) => weight / sum);

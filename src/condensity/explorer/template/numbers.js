@@ -4,7 +4,8 @@ const ROOT_2PI = Math.sqrt(2 * Math.PI);
 
 /** Numbers of an array that Python wrote: base64 of little-endian float64. */
 function decode(told) {
-  const bytes = Uint8Array.from(atob(told.f8), (letter) => letter.charCodeAt(0));
+  const text = atob(told.f8), bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   return new Float64Array(bytes.buffer);
 }
 

@@ -30,8 +30,8 @@ function drawReadings() {
     ["Standard deviation", ({ line }) => show(line.sd())],
     ["Median", ({ line }) => show(line.quantile(0.5))],
     ["5 % and 95 % quantile", ({ line }) => `${show(line.quantile(0.05))}, ${show(line.quantile(0.95))}`],
-    [`${percent} % region`, ({ line }) => showRegion(regionOf(line))],
-    ["Highest modes", ({ line }) => (line.peaks ??= line.modes()).slice(0, 3).map((y) => show(y)).join(", ")],
+    [`${percent} % region`, ({ line }) => showRegion(line.hdr(state.level))],
+    ["Highest modes", ({ line }) => line.modes().slice(0, 3).map((y) => show(y)).join(", ")],
   ];
   if (state.between) {
     const [a, b] = state.between;

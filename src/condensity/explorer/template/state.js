@@ -68,9 +68,3 @@ function shown() {
     ...pinned.map(([name, { x, distribution }]) => ({ name, x, line: distribution.marginal(state.output) })),
   ];
 }
-
-/** The region of a line, kept with it: it is asked for several times. */
-function regionOf(line) {
-  line.regions ??= {};
-  return (line.regions[state.level] ??= line.hdr(state.level));
-}

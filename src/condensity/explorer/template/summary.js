@@ -27,6 +27,13 @@ function buildSummary() {
   else byId("summary-hint").hidden = true;
 }
 
+/** Without samples: z of standardised inputs, or the inputs themselves, where they may lie. */
+function edges() {
+  if (!model.summary) return [told.inputs.map(({ low }) => low), told.inputs.map(({ high }) => high)];
+  const here = reduce(model, state.x);
+  return [here.map((z) => z - 3), here.map((z) => z + 3)];
+}
+
 function paddedSpan(values, { low, high } = { low: Infinity, high: -Infinity }) {
   for (const value of values) { low = Math.min(low, value); high = Math.max(high, value); }
   const pad = 0.04 * (high - low) || 1;
@@ -41,8 +48,7 @@ function placed(i, { across, up }) {
 }
 
 function drawSummary(plot, names, chosen) {
-  const here = reduce(model, state.x);
-  const Z = points ? points.Z : [here.map((v) => v - 3), here.map((v) => v + 3)];
+  const Z = points?.Z ?? edges();
   const vertical = chosen.up === 0
     ? [told.outputs[state.output].low, told.outputs[state.output].high]
     : paddedSpan(Z.map((z) => z[chosen.up - 1]));
@@ -77,7 +83,7 @@ function drawLegend(coloured, name) {
   legend.replaceChildren(nameNode(name), " low ", ...swatches, " high");
 }
 
-/** The current point: with y across, the median and the central 90 % it may take. */
+/** The current point: with y upwards, the median and the regions it may lie in. */
 function drawHere(plot, { across, up }) {
   const z = reduce(model, state.x), x = Math.min(plot.right, Math.max(plot.left, plot.x(z[across])));
   plot.live.replaceChildren();
@@ -87,10 +93,11 @@ function drawHere(plot, { across, up }) {
     return;
   }
   const line = current().marginal(state.output);
-  const at = (q) => Math.min(plot.bottom, Math.max(plot.top, plot.y(line.quantile(q))));
-  plot.line(x, at(0.05), x, at(0.95), "here-bar", plot.live);
-  plot.line(x, at(0.25), x, at(0.75), "here-half", plot.live);
-  plot.live.append(mark("circle", { cx: x, cy: at(0.5), r: 5, class: "here" }));
+  const at = (y) => Math.min(plot.bottom, Math.max(plot.top, plot.y(y)));
+  for (const [level, style] of [[state.level, "here-bar"], [0.5, "here-half"]]) {
+    for (const [a, b] of line.hdr(level)) plot.line(x, at(a), x, at(b), style, plot.live);
+  }
+  plot.live.append(mark("circle", { cx: x, cy: at(line.quantile(0.5)), r: 5, class: "here" }));
 }
 
 /** A sample that is clicked, or reached by the arrow keys from left to right, becomes the inputs. */
@@ -102,7 +109,7 @@ function pickPoints(plot, chosen) {
       const place = placed(i, chosen);
       return place ? Math.hypot(plot.x(place[0]) - px, plot.y(place[1]) - py) : Infinity;
     });
-    const nearest = away.indexOf(Math.min(...away));
+    const nearest = away.reduce((best, value, i) => (value < away[best] ? i : best), 0);
     if (away[nearest] < 24) update({ x: points.X[nearest] });
   };
   host.onkeydown = (event) => {
