@@ -36,7 +36,11 @@ MAKERS = {
     "two bounds": lambda: (LSCE(1, bounds=(2, 5), **ONE), SHARE),
     "two outputs, bounds": lambda: (
         LSCE(1, bounds=[(0, None), (2, 5)], **ONE),
-        np.column_stack([POSITIVE, SHARE]),
+        np.column_stack([POSITIVE, 2 + 3 / (1 + np.exp(-BOTH[:, 1]))]),
+    ),
+    "two outputs, close": lambda: (
+        LSCE(1, **ONE),
+        np.column_stack([FORK, FORK + 0.02 * BOTH[:, 1]]),
     ),
     "published": lambda: (
         LSCE.as_published(1, random_state=0).set_params(n_starts=1),

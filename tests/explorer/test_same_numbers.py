@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.path import Path
 from scipy.special import ndtr
 
 import explored
@@ -70,3 +71,16 @@ def test_the_summary_is_what_transform_gives(kind, visit, report):
     model, _ = explored.fitted(kind)
     found = visit(report(kind)).evaluate("(X) => X.map(condensity.reduce)", asked().tolist())
     np.testing.assert_allclose(found, model.transform(asked()), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in explored.MAKERS if "two outputs" in kind])
+def test_regions_of_two_outputs_hold_what_they_say(kind, visit, report):
+    model, _ = explored.fitted(kind)
+    levels, x = [0.5, 0.8, 0.95], explored.X[7]
+    call = "([x, levels]) => condensity.regions(x, 1, 0, levels)"
+    found = visit(report(kind)).evaluate(call, [x.tolist(), levels])
+    draws = model.predict_dist([x]).sample(20_000, random_state=0)[0][:, ::-1]
+    for level, lines in zip(levels, found, strict=True):
+        # Inside of an odd number of lines: a hole is no part of a region.
+        inside = sum(Path(line).contains_points(draws).astype(int) for line in lines) % 2
+        assert inside.mean() == pytest.approx(level, abs=0.02)

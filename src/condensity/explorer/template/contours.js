@@ -1,25 +1,26 @@
 // Contours of a function on a grid: marching squares, and the heights that hold given masses.
 
-/** Values of f at (n + 1)² points of a rectangle, row after row from below. */
+/** Heights and masses [p, m] = f(x, y) at (n + 1)² points of a rectangle, row after row from below. */
 function sampleGrid(f, [x0, x1], [y0, y1], n) {
-  const values = new Float64Array((n + 1) ** 2);
-  for (let j = 0; j <= n; j++) {
-    for (let i = 0; i <= n; i++) values[j * (n + 1) + i] = f(x0 + ((x1 - x0) * i) / n, y0 + ((y1 - y0) * j) / n);
+  const heights = new Float64Array((n + 1) ** 2), masses = new Float64Array((n + 1) ** 2);
+  const dx = (x1 - x0) / n, dy = (y1 - y0) / n;
+  for (let j = 0, k = 0; j <= n; j++) {
+    for (let i = 0; i <= n; i++, k++) [heights[k], masses[k]] = f(x0 + dx * i, y0 + dy * j);
   }
-  return { values, n, x0, y0, dx: (x1 - x0) / n, dy: (y1 - y0) / n };
+  return { heights, masses, n, x0, y0, dx, dy };
 }
 
 /** The height f for which {p >= f} holds the share `level` of the mass on the grid. */
-function heightOf({ values }, level) {
-  const sorted = Float64Array.from(values).sort().reverse();
-  const goal = level * sorted.reduce((a, b) => a + b, 0);
+function heightOf({ heights, masses }, level) {
+  const order = [...heights.keys()].sort((a, b) => heights[b] - heights[a]);
+  const goal = level * masses.reduce((a, b) => a + b, 0);
   let sum = 0;
-  return sorted.find((value) => (sum += value) >= goal);
+  return heights[order.find((k) => (sum += masses[k]) >= goal)];
 }
 
 /** Segments [[x, y], [x, y]] of the line p = height. */
-function contour({ values, n, x0, y0, dx, dy }, height) {
-  const out = [], at = (i, j) => values[j * (n + 1) + i];
+function contour({ heights, n, x0, y0, dx, dy }, height) {
+  const out = [], at = (i, j) => heights[j * (n + 1) + i];
   for (let j = 0; j < n; j++) {
     for (let i = 0; i < n; i++) {
       const corners = [[i, j], [i + 1, j], [i + 1, j + 1], [i, j + 1]];

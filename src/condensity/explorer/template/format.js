@@ -22,7 +22,7 @@ function show(value, digits = 4) {
 
 /** A probability: digits at both ends of [0, 1]. */
 function showProbability(value) {
-  if (value > 0.9995 && value < 1) return "> 0.999";
+  if (value > 0.9995 && value < 1 - 1e-12) return "> 0.999";
   if (value < 0.0005 && value > 0) return value.toExponential(1).replaceAll("-", "−");
   return value.toFixed(3);
 }

@@ -94,16 +94,6 @@ class Distribution {
     this.lines[j] ??= Line.of(marginalMixture(this.mixture, [j]), this.maps[j]);
     return this.lines[j];
   }
-
-  /** The joint density of outputs i and j, as a function of both. */
-  pair(i, j) {
-    const own = marginalMixture(heavy(this.mixture, 1e-9), [i, j]), maps = [this.maps[i], this.maps[j]];
-    return (a, b) => {
-      const u = [toFree(maps[0], a), toFree(maps[1], b)];
-      if (!u.every(Number.isFinite)) return 0;
-      return jointPdf(own, u) * volume(maps[0], u[0]) * volume(maps[1], u[1]);
-    };
-  }
 }
 
 /** The mixture without Gaussians too light to be seen in a picture. */

@@ -57,6 +57,7 @@ for (const build of [
 window.condensity = Object.freeze({
   at: (x) => new Distribution(model, x),
   pdf: (x, y) => new Distribution(model, x).pdf(y),
+  regions: (x, i, j, levels) => pairRegions(new Distribution(model, x), i, j, levels),
   reduce: (x) => reduce(model, x),
   normalCdf,
   inputs: () => [...state.x],
