@@ -43,6 +43,15 @@ LAYERS = {  # what each room may use of the others
     "_extras": set(),
     "_files": set(),
     "persistence": {"_files", "core", "estimators"},
+    "explorer": {
+        "__version__",
+        "_files",
+        "_parameters",
+        "_validation",
+        "core",
+        "estimators",
+        "metrics",
+    },
     "experiments": {"estimators", "metrics", "datasets", "core", "plots", "_extras", "_files"},
     "cli": {"experiments"},
     "__main__": {"_extras", "cli"},
@@ -84,6 +93,14 @@ def test_core_and_manifold_need_only_numpy_and_scipy(path):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_files_fit_in_one_head(path):
+    assert len(path.read_text().splitlines()) <= 300
+
+
+SCRIPTS = sorted((ROOT / "explorer" / "template").glob("*.js"))
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda p: p.name)
+def test_scripts_fit_in_one_head_too(path):
     assert len(path.read_text().splitlines()) <= 300
 
 

@@ -1,0 +1,65 @@
+"""What a model is, in words and numbers for the reader."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from condensity.core.averaged import Ensemble
+from condensity.explorer.numbers import Readable
+
+
+def facts(model: Any, readable: Readable, n_train: int | None, version: str) -> list[list[str]]:
+    """Pairs of what and how much, those that the model has."""
+    density, rows = readable.density, [["Model", type(model).__name__]]
+    inner = getattr(model, "density_", None)
+    if inner is not None:
+        rows.append(["Steps", f"{type(model.reducer_).__name__}, {type(inner).__name__}"])
+        model = _Both(model, inner)
+    add = rows.append
+    add(["Inputs", str(model.n_features_in_)])
+    add(["Outputs", str(len(density.y_scaling.mean))])
+    if n_train is not None:
+        add(["Training samples", f"{n_train}"])
+    if readable.summary is not None:
+        add(["Directions, d_z", str(len(readable.summary.offset))])
+    if isinstance(density, Ensemble):
+        add(["Members", str(sum(len(part.members) for _, part in density.parts))])
+        if len(density.parts) > 1:
+            add(["Configurations", str(len(density.parts))])
+    add(["Gaussians", str(density.width)])
+    for label, name in (
+        ("Centres", "n_centers_"),
+        ("Location", "location_"),
+        ("Bandwidths σ_z, σ_y", "bandwidth_"),
+        ("Radius ε", "epsilon_"),
+        ("Penalty", "penalty_"),
+        ("Stretch", "stretch_"),
+        ("Cross-validated score", "cv_score_"),
+        ("Agreement on directions", "subspace_agreement_"),
+    ):
+        value = getattr(model, name, None)
+        if name == "subspace_agreement_" and value is not None:
+            value = value[: len(readable.summary.offset)] if readable.summary else None
+        if value is not None and not (isinstance(value, float) and np.isnan(value)):
+            add([label, _said(value)])
+    add(["condensity", version])
+    return rows
+
+
+class _Both:
+    """Attributes of the one, and where it has none, of the other."""
+
+    def __init__(self, first: Any, second: Any) -> None:
+        self._two = (first, second)
+
+    def __getattr__(self, name: str) -> Any:
+        first, second = self._two
+        return getattr(first, name, getattr(second, name, None))
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, str | bool):
+        return str(value)
+    return ", ".join(f"{number:.4g}" for number in np.ravel(value))

@@ -1,0 +1,45 @@
+// Calibration at test samples: is the PIT uniform, and do regions hold what they promise?
+
+function buildCalibration() {
+  const found = told.calibration;
+  if (!found) return;
+  byId("calibration").hidden = false;
+  byId("calibration-note").textContent = `${found.n} test samples, mean log density ${show(found.log_score)}. `
+    + "Grey bands: where 95 % of samples of this size would fall if the densities were right.";
+  const plots = [
+    new Plot(byId("pit-plot"), {}, (plot) => drawPit(plot, found)),
+    new Plot(byId("coverage-plot"), {}, (plot) => drawCoverage(plot, found)),
+  ];
+  let output = state.output;
+  onChange(() => {
+    if (output !== state.output) { output = state.output; plots.forEach((plot) => plot.redraw()); }
+  });
+}
+
+function drawPit(plot, { outputs, band: [low, high] }) {
+  const { histogram } = outputs[state.output], n = histogram.length;
+  plot.span([0, 1], [0, 1.1 * Math.max(high, ...histogram)]);
+  plot.axisY("relative frequency");
+  plot.area([[0, high], [1, high]], low, "band");
+  histogram.forEach((height, i) => {
+    const [x0, x1] = [plot.x(i / n) + 1, plot.x((i + 1) / n) - 1], y = plot.y(height);
+    const outside = height < low || height > high;
+    plot.base.append(mark("rect", {
+      x: x0, y, width: x1 - x0, height: plot.bottom - y, class: outside ? "bar outside" : "bar",
+    }));
+  });
+  plot.line(plot.left, plot.y(1), plot.right, plot.y(1), "reference");
+  plot.axisX("PIT, F(y|x)", [0, 0.25, 0.5, 0.75, 1]);
+}
+
+function drawCoverage(plot, { outputs, nominal, nominal_band: [low, high] }) {
+  const { central, highest } = outputs[state.output];
+  plot.span([0, 1], [0, 1]);
+  plot.axisY("share of samples inside", [0, 0.25, 0.5, 0.75, 1]);
+  const up = nominal.map((q, i) => [q, high[i]]), down = nominal.map((q, i) => [q, low[i]]);
+  plot.base.append(mark("path", { d: `${plot.trace([...up, ...down.reverse()])}Z`, class: "band" }));
+  plot.path([[0, 0], [1, 1]], "reference");
+  plot.path(nominal.map((q, i) => [q, highest[i]]), "coverage highest");
+  plot.path(nominal.map((q, i) => [q, central[i]]), "coverage central");
+  plot.axisX("nominal probability", [0, 0.25, 0.5, 0.75, 1]);
+}

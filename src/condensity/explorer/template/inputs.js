@@ -1,0 +1,118 @@
+// The inputs: a slider and a field each, the most influential first, found by name.
+
+const FEW = 12; // inputs shown before the reader asks for all
+
+function buildInputs() {
+  const list = byId("input-list"), rows = told.order.map((index) => inputRow(index));
+  list.append(...rows.map((row) => row.node));
+  const filter = byId("input-filter"), more = byId("input-more"), none = byId("input-none");
+  let all = dx <= FEW;
+  const arrange = () => {
+    const wanted = filter.value.trim().toLocaleLowerCase();
+    let count = 0;
+    rows.forEach((row, place) => {
+      const found = row.name.toLocaleLowerCase().includes(wanted);
+      row.node.hidden = !found || !(all || wanted || place < FEW);
+      count += found;
+    });
+    none.hidden = count > 0;
+    more.hidden = dx <= FEW || Boolean(wanted);
+    more.textContent = all ? `Show the ${FEW} most influential` : `Show all ${dx} inputs`;
+    more.setAttribute("aria-expanded", String(all));
+  };
+  filter.oninput = arrange;
+  more.onclick = () => { all = !all; arrange(); };
+  byId("input-search").hidden = dx <= 6;
+  list.parentElement.classList.toggle("short", dx <= 6);
+  byId("typical").onclick = () => update({ x: told.inputs.map((input) => input.quantiles[2]) });
+  const random = byId("random-row");
+  random.hidden = !points;
+  random.onclick = () => update({ x: points.X[Math.floor(Math.random() * points.X.length)] });
+  arrange();
+  onChange(() => rows.forEach((row) => row.show()));
+  rows.forEach((row) => row.show());
+}
+
+/** Steps of about a two-hundredth of the range, in round numbers. */
+function stepOf(input) {
+  if (input.whole) return 1;
+  const raw = (input.high - input.low) / 200, unit = 10 ** Math.floor(Math.log10(raw));
+  return Number((unit * [1, 2, 5, 10].find((factor) => factor * unit >= raw)).toPrecision(3));
+}
+
+function inputRow(index) {
+  const input = told.inputs[index], id = `input-${index}`;
+  const label = element("label", { htmlFor: id, id: `${id}-label` }, nameNode(input.name));
+  const field = element("input", {
+    id, type: "text", inputMode: "decimal", autocomplete: "off", spellcheck: false,
+    disabled: input.constant, "aria-describedby": `${id}-note`,
+  });
+  const note = element("p", { id: `${id}-note`, className: "note", role: "status" });
+  const step = input.constant ? 1 : stepOf(input);
+  const slider = element("input", {
+    type: "range", min: input.low, max: input.high, step: "any",
+    disabled: input.constant, "aria-labelledby": `${id}-label`,
+  });
+  const node = element("li", { className: "input" }, label, field, slider, spread(input), note);
+  let shown = null;
+
+  slider.oninput = () => setInput(index, snap(Number(slider.value)));
+  slider.onkeydown = (event) => {
+    const moves = {
+      ArrowRight: step, ArrowUp: step, ArrowLeft: -step, ArrowDown: -step,
+      PageUp: 10 * step, PageDown: -10 * step, Home: -Infinity, End: Infinity,
+    };
+    if (!(event.key in moves) || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    const moved = state.x[index] + moves[event.key];
+    setInput(index, Math.min(input.high, Math.max(input.low, round(moved))));
+  };
+  const round = (value) => (Number.isFinite(value) ? Number((Math.round(value / step) * step).toPrecision(12)) : value);
+  const snap = (value) => Math.min(input.high, Math.max(input.low, round(value)));
+  field.oninput = () => {
+    const { value, error } = readNumber(field.value);
+    say(error ?? beyond(value), Boolean(error));
+    if (!error) { shown = value; setInput(index, value); }
+  };
+  field.onblur = () => { if (field.getAttribute("aria-invalid") !== "true") write(); };
+
+  const say = (words, wrong) => {
+    note.textContent = words;
+    note.classList.toggle("error", wrong);
+    field.setAttribute("aria-invalid", String(wrong));
+  };
+  const beyond = (value) => {
+    if (input.constant) return "Constant in the training data: it has no effect.";
+    if (value >= input.low && value <= input.high) return "";
+    return `Beyond the training data, ${show(input.low)} to ${show(input.high)}.`;
+  };
+  const write = () => { field.value = show(state.x[index], 5).replaceAll("−", "-").replace(" ", ""); };
+  return {
+    node, name: input.name,
+    show() {
+      const value = state.x[index];
+      slider.value = value;
+      slider.setAttribute("aria-valuetext", show(value, 5));
+      if (value === shown) return;
+      shown = value;
+      write();
+      say(beyond(value), false);
+    },
+  };
+}
+
+/** Where the training data lie under a slider: 5 to 95 %, 25 to 75 %, the median. */
+function spread(input) {
+  const at = (value) => `${(100 * (value - input.low)) / (input.high - input.low || 1)}%`;
+  const [q5, q25, q50, q75, q95] = input.quantiles;
+  const bar = (name, from, to) => {
+    const part = element("span", { className: name });
+    part.style.insetInlineStart = at(from);
+    part.style.insetInlineEnd = `calc(100% - ${at(to)})`;
+    return part;
+  };
+  return element("div", {
+    className: "spread", "aria-hidden": "true",
+    title: `median ${show(q50)}, half of the data ${show(q25)} to ${show(q75)}, 90 % ${show(q5)} to ${show(q95)}`,
+  }, bar("wide", q5, q95), bar("half", q25, q75), bar("median", q50, q50));
+}

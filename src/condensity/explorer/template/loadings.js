@@ -1,0 +1,42 @@
+// Bars: what each direction is made of, and how far p(y|x) moves with each input.
+
+const MOST_BARS = 12;
+
+function buildLoadings() {
+  const directions = told.loadings ?? [];
+  const choices = [
+    ...directions.map((values, i) => ({ name: `Direction ${zName(i)}`, values, signed: true })),
+    { name: "Influence on p(y|x)", values: told.inputs.map((input) => input.influence), signed: false },
+  ];
+  let all = false, chosen = 0;
+  const more = byId("loadings-more");
+  const draw = () => {
+    const { values, signed } = choices[chosen];
+    const order = [...values.keys()].sort((a, b) => Math.abs(values[b]) - Math.abs(values[a]));
+    const most = Math.max(...values.map(Math.abs)) || 1;
+    const kept = all ? order : order.slice(0, MOST_BARS);
+    byId("loadings-list").replaceChildren(...kept.map((j) => bar(told.inputs[j].name, values[j], most, signed)));
+    more.hidden = values.length <= MOST_BARS;
+    more.textContent = all ? `Show the ${MOST_BARS} largest` : `Show all ${values.length}`;
+    byId("loadings-note").textContent = signed
+      ? "Weight of each standardised input in this direction."
+      : "How much of p(y|x) is moved, on average, when an input goes from its lower to its upper decile: 0 nothing, 1 all.";
+  };
+  more.onclick = () => { all = !all; draw(); };
+  fillSelect(byId("loadings-choice"), choices.map(({ name }) => name), 0, (i) => { chosen = i; draw(); });
+  draw();
+}
+
+function showLoading(value) {
+  return value.toFixed(3).replace("-", "−");
+}
+
+function bar(name, value, most, signed) {
+  const fill = element("span", { className: value < 0 ? "fill negative" : "fill" });
+  const length = (Math.abs(value) / most) * (signed ? 50 : 100);
+  fill.style.insetInlineStart = `${signed ? (value < 0 ? 50 - length : 50) : 0}%`;
+  fill.style.width = `${length}%`;
+  return element("li", {}, nameNode(name),
+    element("span", { className: signed ? "track signed" : "track", "aria-hidden": "true" }, fill),
+    element("span", { className: "value", textContent: showLoading(value) }));
+}

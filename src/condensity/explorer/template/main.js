@@ -1,0 +1,65 @@
+// Everything put together, and the hook by which the page's numbers can be checked.
+
+function buildHead() {
+  const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+  const [, kind] = told.facts[0], found = Object.fromEntries(told.facts);
+  const parts = [kind, `${count(dx, "input")} to ${count(dy, "output")}`];
+  if (model.summary) parts.push(count(model.summary.offset.length, "direction"));
+  if (found["Training samples"]) parts.push(`${found["Training samples"]} training samples`);
+  byId("title").replaceChildren(element("bdi", { textContent: told.title }));
+  byId("subtitle").textContent = parts.join(" · ");
+  byId("facts").replaceChildren(...told.facts.map(([name, value]) => element("div", {},
+    element("dt", { textContent: name }), element("dd", {}, element("bdi", { textContent: value })))));
+}
+
+function buildControls() {
+  byId("output-choice").hidden = dy < 2;
+  fillSelect(byId("output"), told.outputs.map(({ name }) => name), 0, (output) => {
+    update({ output, cursor: null });
+    nameOutput();
+  });
+  for (const button of document.querySelectorAll("[data-cumulative]")) {
+    button.onclick = () => {
+      const cumulative = button.dataset.cumulative === "true";
+      for (const one of document.querySelectorAll("[data-cumulative]")) one.setAttribute("aria-pressed", String(one === button));
+      update({ cumulative });
+    };
+  }
+  byId("level").onchange = ({ target }) => {
+    byId("legend-region").textContent = `${Math.round(100 * target.value)} % region`;
+    update({ level: Number(target.value) });
+  };
+  nameOutput();
+}
+
+function nameOutput() {
+  const { name } = told.outputs[state.output];
+  byId("curve").setAttribute("aria-label", `Density of ${name} at these inputs. Arrow keys read the curve.`);
+  byId("between-name").replaceChildren(element("bdi", { textContent: shorten(name, 24) }));
+}
+
+/** Light or dark: the system's choice until the button is used. */
+function buildTheme() {
+  const button = byId("theme"), dark = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
+  const say = () => { button.textContent = isDark() ? "Light theme" : "Dark theme"; };
+  button.onclick = () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; say(); };
+  dark.onchange = say;
+  say();
+}
+
+for (const build of [
+  buildHead, buildControls, buildTheme, buildInputs, buildCurve, buildReadings,
+  buildSummary, buildPair, buildLoadings, buildCalibration,
+]) build();
+
+// docs/explorer.md says what these are.
+window.condensity = Object.freeze({
+  at: (x) => new Distribution(model, x),
+  pdf: (x, y) => new Distribution(model, x).pdf(y),
+  regions: (x, i, j, levels) => pairRegions(new Distribution(model, x), i, j, levels),
+  reduce: (x) => reduce(model, x),
+  normalCdf,
+  inputs: () => [...state.x],
+  set: (x) => update({ x: [...x] }),
+});

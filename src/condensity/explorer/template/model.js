@@ -1,0 +1,155 @@
+// The fitted model: from inputs x to the Gaussian mixture p(y|x), the same steps as in Python.
+//
+// A part has `members`, each of which gives weights to the part's Gaussians; their mean is taken.
+// In part j the k-th Gaussian is y = shift(x) + c_k + L_g e, with one factor L_g for each group of
+// Gaussians that follow one another (the kernels; the background).
+
+function readModel(told) {
+  const linear = (map) => map && {
+    matrix: decode(map.matrix), origin: decode(map.origin), offset: decode(map.offset),
+  };
+  const parts = told.parts.map((part) => ({
+    share: part.share,
+    mean: decode(part.mean),
+    inverse: decode(part.inverse),
+    intercept: decode(part.intercept),
+    slope: part.slope && decode(part.slope),
+    centers: decode(part.centers),
+    groups: part.groups.map((g) => ({ size: g.size, factor: decode(g.factor), free: g.free })),
+    members: part.members.map((member) => ({
+      ...member,
+      W: member.W && decode(member.W),
+      U: decode(member.U),
+      log_alpha: member.log_alpha && decode(member.log_alpha),
+      weight: member.weight && decode(member.weight),
+    })),
+  }));
+  return {
+    ...told, parts,
+    before: linear(told.before),
+    summary: linear(told.summary),
+    stretch: told.stretch && decode(told.stretch),
+  };
+}
+
+/** matrix (x - origin) + offset. */
+function applyLinear({ matrix, origin, offset }, x) {
+  return offset.map((value, i) => {
+    for (let j = 0; j < x.length; j++) value += matrix[i * x.length + j] * (x[j] - origin[j]);
+    return value;
+  });
+}
+
+/** The coordinates that the summary plot shows: z, or x where nothing is reduced. */
+function reduce(model, x) {
+  return Array.from(model.summary ? applyLinear(model.summary, x) : x);
+}
+
+/** Squared distances from z to the rows of U. */
+function squaredDistances(z, U) {
+  const d = z.length, out = new Float64Array(U.length / d);
+  for (let k = 0; k < out.length; k++) {
+    for (let i = 0; i < d; i++) out[k] += (z[i] - U[k * d + i]) ** 2;
+  }
+  return out;
+}
+
+/** exp(logs) over their sum, in place. */
+function softmax(logs) {
+  let top = -Infinity, sum = 0;
+  for (const value of logs) top = Math.max(top, value);
+  for (let k = 0; k < logs.length; k++) sum += logs[k] = Math.exp(logs[k] - top);
+  for (let k = 0; k < logs.length; k++) logs[k] /= sum;
+  return logs;
+}
+
+/** Weights of a member's Gaussians: kernels of z about its centres, and perhaps a background. */
+function kernelWeights(member, x) {
+  const d = member.dz, z = new Float64Array(d), U = member.U, count = U.length / d;
+  for (let i = 0; i < d; i++) {
+    for (let j = 0; j < x.length; j++) z[i] += member.W[i * x.length + j] * x[j];
+  }
+  const logs = Float64Array.from(member.log_alpha), precision = 1 / member.sigma_z ** 2;
+  if (logs.length > count) { // the background, last, is as far away as z itself
+    const squared = squaredDistances(z, U);
+    for (let k = 0; k < count; k++) logs[k] -= 0.5 * precision * squared[k];
+    return softmax(logs);
+  }
+  // |z|² is common to all and cancels: without it nothing is lost to rounding far out.
+  for (let k = 0; k < count; k++) {
+    let near = 0;
+    for (let i = 0; i < d; i++) near += (z[i] - 0.5 * U[k * d + i]) * U[k * d + i];
+    logs[k] += precision * near;
+  }
+  return softmax(logs);
+}
+
+/** Weights of the samples within epsilon, of the nearest where there are none. */
+function neighbourWeights(member, x) {
+  const distances = squaredDistances(x, member.U).map(Math.sqrt);
+  const epsilon = member.epsilon ?? Infinity;
+  const reach = Math.max(epsilon, distances.reduce((a, b) => Math.min(a, b))) * (1 + 1e-12);
+  const weights = member.weight.map((weight, k) => (distances[k] <= reach ? weight : 0));
+  const sum = weights.reduce((a, b) => a + b);
+  return weights.map((weight) => weight / sum);
+}
+
+/** One part at x: mean weights of its Gaussians, and where they are moved to. */
+function partAt(model, part, x) {
+  const inputs = x.map((value, j) => (value - part.mean[j]) * part.inverse[j]);
+  const weights = new Float64Array(part.centers.length / model.dy);
+  for (const member of part.members) {
+    const own = member.W ? kernelWeights(member, inputs) : neighbourWeights(member, inputs);
+    for (let k = 0; k < weights.length; k++) {
+      weights[k] += (part.share * own[k]) / part.members.length;
+    }
+  }
+  const shift = Float64Array.from(part.intercept);
+  if (part.slope) {
+    shift.forEach((_, j) => inputs.forEach((v, i) => { shift[j] += v * part.slope[i * model.dy + j]; }));
+  }
+  return { part, weights, shift };
+}
+
+/** The mixture p(y|x): weights (K), means (K, dy), and groups with their factors (dy, dy). */
+function mixtureAt(model, x) {
+  const inputs = Float64Array.from(model.before ? applyLinear(model.before, x) : x);
+  const parts = model.parts.map((part) => partAt(model, part, inputs)), dy = model.dy;
+  const total = parts.reduce((sum, p) => sum + p.weights.length, 0);
+  const weights = new Float64Array(total), means = new Float64Array(total * dy), groups = [];
+  let at = 0;
+  for (const p of parts) {
+    let own = 0;
+    for (const { size, factor, free } of p.part.groups) {
+      groups.push({ start: at, end: at + size, factor, free });
+      for (const end = at + size; at < end; at++, own++) {
+        weights[at] = p.weights[own];
+        for (let j = 0; j < dy; j++) means[at * dy + j] = p.shift[j] + p.part.centers[own * dy + j];
+      }
+    }
+  }
+  const sum = weights.reduce((a, b) => a + b, 0);
+  const mixture = { dy, weights: weights.map((w) => w / sum), means, groups };
+  return model.stretch ? stretched(mixture, model.stretch) : mixture;
+}
+
+function mixtureMean({ dy, weights, means }) {
+  const out = new Float64Array(dy);
+  for (let k = 0; k < weights.length; k++) {
+    for (let j = 0; j < dy; j++) out[j] += weights[k] * means[k * dy + j];
+  }
+  return out;
+}
+
+/** Kernels moved away from the mean and widened by the factors; backgrounds stay. */
+function stretched(mixture, factors) {
+  const { dy } = mixture, mean = mixtureMean(mixture), means = Float64Array.from(mixture.means);
+  const groups = mixture.groups.map((group) => {
+    if (!group.free) return group;
+    for (let i = group.start * dy; i < group.end * dy; i++) {
+      means[i] = mean[i % dy] + factors[i % dy] * (means[i] - mean[i % dy]);
+    }
+    return { ...group, factor: group.factor.map((v, i) => v * factors[Math.floor(i / dy)]) };
+  });
+  return { ...mixture, means, groups };
+}

@@ -1,0 +1,81 @@
+// The numbers: what the densities say in figures, the current one and the pinned side by side.
+
+function buildReadings() {
+  onChange(drawReadings);
+  drawReadings();
+  for (const name of ["A", "B"]) byId(`pin-${name}`).onclick = () => pin(name);
+  const fields = [byId("from"), byId("to")], note = byId("between-note");
+  const read = () => {
+    const found = [readNumber(fields[0].value, { empty: -Infinity }), readNumber(fields[1].value, { empty: Infinity })];
+    found.forEach(({ error }, i) => fields[i].setAttribute("aria-invalid", String(Boolean(error))));
+    const error = found.find((one) => one.error)?.error;
+    const [a, b] = found.map(({ value }) => value);
+    const crossed = !error && a > b ? `${show(a)} is above ${show(b)}: write the smaller number first.` : "";
+    note.textContent = error ?? crossed;
+    update({ between: error || crossed ? null : [a, b] });
+  };
+  fields.forEach((field) => { field.oninput = read; });
+}
+
+function drawReadings() {
+  const all = shown();
+  for (const name of ["A", "B"]) {
+    const pinned = Boolean(state.pins[name]), button = byId(`pin-${name}`);
+    button.setAttribute("aria-pressed", String(pinned));
+    button.textContent = pinned ? `Unpin ${name}` : `Pin ${name}`;
+  }
+  const percent = Math.round(100 * state.level);
+  const rows = [
+    ["Mean", ({ line }) => show(line.mean())],
+    ["Standard deviation", ({ line }) => show(line.sd())],
+    ["Median", ({ line }) => show(line.quantile(0.5))],
+    ["5 % and 95 % quantile", ({ line }) => `${show(line.quantile(0.05))}, ${show(line.quantile(0.95))}`],
+    [`${percent} % region`, ({ line }) => showRegion(line.hdr(state.level))],
+    ["Highest modes", ({ line }) => line.modes().slice(0, 3).map((y) => show(y)).join(", ")],
+  ];
+  if (state.between) {
+    const [a, b] = state.between;
+    if (a > -Infinity || b < Infinity) rows.push([`P(${show(a)} < y ≤ ${show(b)})`, ({ line }) => showProbability(line.prob(a, b))]);
+  }
+  byId("between-answer").textContent = state.between
+    ? showProbability(all[0].line.prob(...state.between)) : "–";
+  const body = rows.map(([label, read]) => element("tr", {},
+    element("th", { scope: "row", textContent: label }),
+    ...all.map((one) => element("td", { textContent: read(one) }))));
+  byId("readings-head").replaceChildren(element("td"), ...all.map(columnHead));
+  byId("readings-body").replaceChildren(...body, ...differences(all));
+  byId("readings").classList.toggle("several", all.length > 1);
+}
+
+/** The head of a column: a pinned point can be gone back to. */
+function columnHead({ name, x }) {
+  const head = element("th", { scope: "col" });
+  if (name === "now") head.append("Now");
+  else {
+    head.append(element("button", {
+      type: "button", className: `swatch swatch-${name}`, textContent: name,
+      title: `Set the inputs to those of ${name}`, "aria-label": `Set the inputs to those of ${name}`,
+      onclick: () => update({ x }),
+    }));
+  }
+  return head;
+}
+
+/** The inputs in which the points differ most, in units of their spread. */
+function differences(all) {
+  if (all.length < 2) return [];
+  const found = told.inputs.map((input, j) => {
+    const values = all.map(({ x }) => x[j]), [, q25, , q75] = input.quantiles;
+    const range = Math.max(...values) - Math.min(...values);
+    return { j, values, apart: range / (q75 - q25 || input.high - input.low || 1) };
+  }).filter(({ apart }) => apart > 0).sort((a, b) => b.apart - a.apart);
+  const rows = found.slice(0, 5).map(({ j, values }) => element("tr", { className: "input-row" },
+    element("th", { scope: "row" }, nameNode(told.inputs[j].name)),
+    ...values.map((value) => element("td", { textContent: show(value) }))));
+  const title = found.length > 5 ? `Inputs that differ most (5 of ${found.length})` : "Inputs that differ";
+  if (rows.length) {
+    rows.unshift(element("tr", { className: "rule" },
+      element("th", { colSpan: all.length + 1, scope: "rowgroup", textContent: title })));
+  }
+  return rows;
+}

@@ -1,0 +1,70 @@
+// What the reader has chosen, and who is to be told when it changes.
+
+const told = JSON.parse(byId("content").textContent);
+const model = readModel(told.model);
+const points = told.points && readPoints(told.points);
+const dx = told.inputs.length, dy = told.outputs.length;
+
+const state = {
+  x: told.inputs.map((input) => input.quantiles[2]), // the inputs
+  output: 0, // whose density is drawn
+  cumulative: false,
+  level: 0.9, // of the region that is shaded
+  cursor: null, // y that is read out
+  pins: { A: null, B: null },
+  between: [-Infinity, Infinity],
+};
+
+const listeners = [];
+let waiting = false;
+
+function readPoints({ n, X, Y }) {
+  const rows = (values, d) => Array.from({ length: n }, (_, i) => Array.from(values.subarray(i * d, (i + 1) * d)));
+  const inputs = rows(decode(X), told.inputs.length);
+  return {
+    X: inputs,
+    Y: Y && rows(decode(Y), told.outputs.length),
+    Z: inputs.map((x) => reduce(model, x)),
+  };
+}
+
+function onChange(listener) {
+  listeners.push(listener);
+}
+
+/** Change something and redraw once, before the next frame. */
+function update(changes) {
+  Object.assign(state, changes);
+  if (waiting) return;
+  waiting = true;
+  requestAnimationFrame(() => {
+    waiting = false;
+    listeners.forEach((listener) => listener());
+  });
+}
+
+function setInput(index, value) {
+  update({ x: state.x.map((old, j) => (j === index ? value : old)) });
+}
+
+let answer = null;
+
+/** p(y|x) at the inputs chosen, computed once for each x. */
+function current() {
+  if (answer?.x !== state.x) answer = { x: state.x, distribution: new Distribution(model, state.x) };
+  return answer.distribution;
+}
+
+function pin(name) {
+  const { x } = state;
+  update({ pins: { ...state.pins, [name]: state.pins[name] ? null : { x, distribution: current() } } });
+}
+
+/** What is shown side by side: the current density, then those that are pinned. */
+function shown() {
+  const pinned = Object.entries(state.pins).filter(([, pinned]) => pinned);
+  return [
+    { name: "now", x: state.x, line: current().marginal(state.output) },
+    ...pinned.map(([name, { x, distribution }]) => ({ name, x, line: distribution.marginal(state.output) })),
+  ];
+}

@@ -1,0 +1,126 @@
+// The sufficient-summary plot: training samples against the directions found, and where x stands.
+
+const SHADES = 6; // steps of colour for y
+
+function buildSummary() {
+  const card = byId("summary");
+  const axes = model.summary ? model.summary.offset.length : dx;
+  const names = Array.from({ length: axes }, (_, i) => (model.summary ? zName(i) : told.inputs[i].name));
+  const first = model.summary ? 0 : told.order[0], second = model.summary ? 1 : told.order[1];
+  const chosen = { across: first, up: axes > 1 && model.summary ? second + 1 : 0 }; // 0 is y
+  card.querySelector("h2").textContent = model.summary ? "Summary of the inputs" : "Inputs and output";
+  const upNames = () => [told.outputs[state.output].name, ...names];
+  const draw = (plot) => drawSummary(plot, names, chosen);
+  const plot = new Plot(byId("summary-plot"), { left: 54 }, draw);
+  const fill = () => {
+    fillSelect(byId("summary-across"), names, chosen.across, (i) => { chosen.across = i; plot.redraw(); });
+    fillSelect(byId("summary-up"), upNames(), chosen.up, (i) => { chosen.up = i; plot.redraw(); });
+  };
+  fill();
+  byId("summary-axes").hidden = axes < 2;
+  let output = state.output;
+  onChange(() => {
+    if (output !== state.output) { output = state.output; fill(); plot.redraw(); }
+    else if (plot.x) drawHere(plot, chosen);
+  });
+  if (points) pickPoints(plot, chosen);
+  else byId("summary-hint").hidden = true;
+}
+
+/** Without samples: z of standardised inputs, or the inputs themselves, where they may lie. */
+function edges() {
+  if (!model.summary) return [told.inputs.map(({ low }) => low), told.inputs.map(({ high }) => high)];
+  const here = reduce(model, state.x);
+  return [here.map((z) => z - 3), here.map((z) => z + 3)];
+}
+
+function paddedSpan(values, { low, high } = { low: Infinity, high: -Infinity }) {
+  for (const value of values) { low = Math.min(low, value); high = Math.max(high, value); }
+  const pad = 0.04 * (high - low) || 1;
+  return [low - pad, high + pad];
+}
+
+/** Coordinates of a sample on the plot, or null where y is not known. */
+function placed(i, { across, up }) {
+  const y = points.Y?.[i][state.output];
+  if (up === 0 && y === undefined) return null;
+  return [points.Z[i][across], up === 0 ? y : points.Z[i][up - 1]];
+}
+
+function drawSummary(plot, names, chosen) {
+  const Z = points?.Z ?? edges();
+  const vertical = chosen.up === 0
+    ? [told.outputs[state.output].low, told.outputs[state.output].high]
+    : paddedSpan(Z.map((z) => z[chosen.up - 1]));
+  plot.span(paddedSpan(Z.map((z) => z[chosen.across])), vertical);
+  const name = told.outputs[state.output].name;
+  plot.axisY(chosen.up === 0 ? name : names[chosen.up - 1]);
+  plot.axisX(names[chosen.across]);
+  const coloured = chosen.up > 0 && points?.Y;
+  const ranks = coloured ? shadesOf(points.Y.map((y) => y[state.output])) : null;
+  for (let i = 0; points && i < points.X.length; i++) {
+    const place = placed(i, chosen);
+    if (place && place[1] >= vertical[0] && place[1] <= vertical[1]) {
+      plot.dot(...place, 2.6, coloured ? `sample shade-${ranks[i]}` : "sample");
+    }
+  }
+  drawLegend(coloured, name);
+  drawHere(plot, chosen);
+}
+
+/** Sixths of the sample by y: every shade is used equally often. */
+function shadesOf(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const cuts = Array.from({ length: SHADES - 1 }, (_, i) => sorted[Math.floor(((i + 1) * sorted.length) / SHADES)]);
+  return values.map((value) => cuts.filter((cut) => value >= cut).length);
+}
+
+function drawLegend(coloured, name) {
+  const legend = byId("summary-legend");
+  legend.hidden = !coloured;
+  if (!coloured) return;
+  const swatches = Array.from({ length: SHADES }, (_, i) => element("span", { className: `swatch-shade shade-${i}` }));
+  legend.replaceChildren(nameNode(name), " low ", ...swatches, " high");
+}
+
+/** The current point: with y upwards, the median and the regions it may lie in. */
+function drawHere(plot, { across, up }) {
+  const z = reduce(model, state.x), x = Math.min(plot.right, Math.max(plot.left, plot.x(z[across])));
+  plot.live.replaceChildren();
+  if (up > 0) {
+    const y = Math.min(plot.bottom, Math.max(plot.top, plot.y(z[up - 1])));
+    plot.live.append(mark("circle", { cx: x, cy: y, r: 9, class: "here-ring" }), mark("circle", { cx: x, cy: y, r: 4, class: "here" }));
+    return;
+  }
+  const line = current().marginal(state.output);
+  const at = (y) => Math.min(plot.bottom, Math.max(plot.top, plot.y(y)));
+  for (const [level, style] of [[state.level, "here-bar"], [0.5, "here-half"]]) {
+    for (const [a, b] of line.hdr(level)) plot.line(x, at(a), x, at(b), style, plot.live);
+  }
+  plot.live.append(mark("circle", { cx: x, cy: at(line.quantile(0.5)), r: 5, class: "here" }));
+}
+
+/** A sample that is clicked, or reached by the arrow keys from left to right, becomes the inputs. */
+function pickPoints(plot, chosen) {
+  const { host } = plot;
+  host.onclick = (event) => {
+    const [px, py] = plot.pointer(event);
+    const away = points.X.map((_, i) => {
+      const place = placed(i, chosen);
+      return place ? Math.hypot(plot.x(place[0]) - px, plot.y(place[1]) - py) : Infinity;
+    });
+    const nearest = away.reduce((best, value, i) => (value < away[best] ? i : best), 0);
+    if (away[nearest] < 24) update({ x: points.X[nearest] });
+  };
+  host.onkeydown = (event) => {
+    const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!move) return;
+    event.preventDefault();
+    const order = [...points.X.keys()].sort((a, b) => points.Z[a][chosen.across] - points.Z[b][chosen.across] || a - b);
+    const own = order.findIndex((i) => points.X[i] === state.x);
+    const z = reduce(model, state.x)[chosen.across];
+    const below = order.filter((i) => points.Z[i][chosen.across] < z).length;
+    const next = own >= 0 ? own + move : below - (move < 0 ? 1 : 0);
+    update({ x: points.X[order[Math.min(order.length - 1, Math.max(0, next))]] });
+  };
+}

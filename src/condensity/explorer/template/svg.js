@@ -1,0 +1,109 @@
+// A plot: axes and marks in SVG, coloured by the style sheet alone, so that themes need no redraw.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function mark(tag, attributes, text) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  if (text !== undefined) node.textContent = text;
+  return node;
+}
+
+class Plot {
+  /** `draw(plot)` draws everything; it is called again whenever the width changes. */
+  constructor(host, margins, draw) {
+    this.host = host;
+    this.margins = { top: 30, right: 12, bottom: 40, left: 46, ...margins };
+    this.svg = mark("svg", { "aria-hidden": "true", focusable: "false" });
+    this.base = mark("g", {});
+    this.live = mark("g", {});
+    this.svg.append(this.base, this.live);
+    host.append(this.svg);
+    this.draw = draw;
+    new ResizeObserver(() => this.resized()).observe(host);
+  }
+
+  resized() {
+    if (this.host.clientWidth !== this.width || this.host.clientHeight !== this.height) this.redraw();
+  }
+
+  redraw() {
+    this.width = this.host.clientWidth;
+    this.height = this.host.clientHeight;
+    if (!this.width || !this.height) return; // not shown
+    this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
+    this.base.replaceChildren();
+    this.draw(this);
+  }
+
+  /** Fix what the axes span. */
+  span([x0, x1], [y0, y1]) {
+    const { top, right, bottom, left } = this.margins;
+    this.ends = { x0, x1, y0, y1 };
+    this.left = left;
+    this.right = this.width - right;
+    this.top = top;
+    this.bottom = this.height - bottom;
+    this.x = (value) => left + ((value - x0) / (x1 - x0)) * (this.right - left);
+    this.y = (value) => this.bottom - ((value - y0) / (y1 - y0)) * (this.bottom - top);
+    this.valueAt = (pixel) => x0 + ((pixel - left) / (this.right - left)) * (x1 - x0);
+    this.heightAt = (pixel) => y0 + ((this.bottom - pixel) / (this.bottom - top)) * (y1 - y0);
+  }
+
+  axisX(label, values) {
+    const { x0, x1 } = this.ends, own = values ?? ticks(x0, x1, Math.max(2, (this.right - this.left) / 75));
+    this.line(this.left, this.bottom, this.right, this.bottom, "axis");
+    for (const value of own) {
+      this.line(this.x(value), this.bottom, this.x(value), this.bottom + 4, "axis");
+      this.text(this.x(value), this.bottom + 17, show(value), "tick middle");
+    }
+    const room = Math.floor((this.right - this.left) / 7.5);
+    this.text((this.left + this.right) / 2, this.height - 4, shorten(label, room), "label middle", label);
+  }
+
+  axisY(label, values) {
+    const { y0, y1 } = this.ends, own = values ?? ticks(y0, y1, Math.max(2, (this.bottom - this.top) / 50));
+    for (const value of own) {
+      this.line(this.left, this.y(value), this.right, this.y(value), "grid");
+      this.text(this.left - 8, this.y(value) + 4, show(value, 3), "tick end");
+    }
+    // Above the axis, where it can be read without turning one's head.
+    this.text(0, 14, shorten(label, Math.floor(this.width / 7.5)), "label", label);
+  }
+
+  line(x0, y0, x1, y1, style, layer = this.base) {
+    layer.append(mark("line", { x1: x0, y1: y0, x2: x1, y2: y1, class: style }));
+  }
+
+  text(x, y, words, style, title, layer = this.base) {
+    const node = mark("text", { x, y, class: style }, words);
+    if (title && title !== words) node.append(mark("title", {}, title));
+    layer.append(node);
+    return node;
+  }
+
+  dot(x, y, r, style, layer = this.base) {
+    layer.append(mark("circle", { cx: this.x(x), cy: this.y(y), r, class: style }));
+  }
+
+  /** A line through points [x, y] in the units of the axes. */
+  path(points, style, layer = this.base) {
+    layer.append(mark("path", { d: this.trace(points), class: style }));
+  }
+
+  /** The area between points and the horizontal line at `floor`. */
+  area(points, floor, style, layer = this.base) {
+    const closed = [[points[0][0], floor], ...points, [points.at(-1)[0], floor]];
+    layer.append(mark("path", { d: `${this.trace(closed)}Z`, class: style }));
+  }
+
+  trace(points) {
+    return "M" + points.map(([x, y]) => `${this.x(x).toFixed(2)},${this.y(y).toFixed(2)}`).join("L");
+  }
+
+  /** Where a pointer is, in pixels of the plot. */
+  pointer(event) {
+    const box = this.svg.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  }
+}

@@ -1,0 +1,60 @@
+"""Small fitted models of every kind that a report shows, and the samples they were fitted to."""
+
+from functools import cache
+
+import numpy as np
+
+from condensity import LSCDE, LSCE, SIR, EpsilonKDE, Reduced
+
+QUICK = {"n_starts": 1, "max_iter": 3, "random_state": 0}
+FIXED = {"bandwidth": (0.6, 0.4), "penalty": 0.1}
+ONE = QUICK | FIXED | {"n_members": 1, "location": "none"}
+
+
+def _samples(n=100):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, 4)) * [1.0, 0.1, 30.0, 1.0] + [0.0, 5.0, 1000.0, 0.0]
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    fork = np.sign(rng.normal(size=n)) * (1 + Z[:, 0]) + 0.3 * rng.normal(size=n)
+    other = 0.7 * fork + Z[:, 1] + 0.4 * rng.normal(size=n)
+    return X, np.column_stack([fork, other])
+
+
+X, BOTH = _samples()
+FORK = BOTH[:, 0]
+POSITIVE, SHARE = np.exp(FORK / 2), 2 + 3 / (1 + np.exp(-FORK))
+
+MAKERS = {
+    "several members": lambda: (
+        LSCE(2, n_members=6, cv=3, location="none", **QUICK, **FIXED),
+        FORK,
+    ),
+    "several locations": lambda: (LSCE(1, n_members=2, cv=2, **QUICK), BOTH[:, 1]),
+    "two outputs": lambda: (LSCE(2, n_members=2, cv=2, location="linear", **QUICK), BOTH),
+    "lower bound": lambda: (LSCE(1, bounds=(0, None), **ONE), POSITIVE),
+    "upper bound": lambda: (LSCE(1, bounds=(None, 0), **ONE), -POSITIVE),
+    "two bounds": lambda: (LSCE(1, bounds=(2, 5), **ONE), SHARE),
+    "two outputs, bounds": lambda: (
+        LSCE(1, bounds=[(0, None), (2, 5)], **ONE),
+        np.column_stack([POSITIVE, 2 + 3 / (1 + np.exp(-BOTH[:, 1]))]),
+    ),
+    "two outputs, close": lambda: (
+        LSCE(1, **ONE),
+        np.column_stack([FORK, FORK + 0.02 * BOTH[:, 1]]),
+    ),
+    "published": lambda: (
+        LSCE.as_published(1, random_state=0).set_params(n_starts=1),
+        FORK,
+    ),
+    "LSCDE": lambda: (LSCDE(bandwidth=0.5, penalty=0.1, random_state=0), BOTH),
+    "EpsilonKDE": lambda: (EpsilonKDE(epsilon=1.5, bandwidth=0.3, random_state=0), FORK),
+    "EpsilonKDE, all": lambda: (EpsilonKDE(epsilon=np.inf, bandwidth=0.3, random_state=0), FORK),
+    "Reduced": lambda: (Reduced(SIR(2), LSCDE(bandwidth=0.5, penalty=0.1, random_state=0)), FORK),
+}
+
+
+@cache
+def fitted(kind):
+    """A model and its outputs; the inputs are ``X`` of this module."""
+    model, y = MAKERS[kind]()
+    return model.fit(X, y), y

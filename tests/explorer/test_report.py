@@ -1,0 +1,203 @@
+"""What is written, without a browser: the numbers told, the gate, the file."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+
+import condensity
+import explored
+from condensity import LSCDE, LSCE, LSMI, FixedSubspace, Reduced
+from condensity.core.mixture import Block, ConditionalMixture
+from condensity.explorer import write_report
+from condensity.explorer.calibration import LEVELS, MOST, calibration
+from condensity.explorer.influence import influence
+from condensity.explorer.numbers import Readable
+from condensity.explorer.page import as_text
+
+DENSITY = LSCDE(bandwidth=0.5, penalty=0.1, random_state=0)
+
+
+def told(path):
+    text = path.read_text(encoding="utf-8")
+    return json.loads(re.search(r'<script type="application/json" id="content">(.*?)</', text)[1])
+
+
+def fact(path, name):
+    return dict(told(path)["facts"])[name]
+
+
+def test_ranges_quantiles_and_names_are_those_of_the_data(report, tmp_path):
+    content = told(report("two outputs"))
+    for j, told_input in enumerate(content["inputs"]):
+        column = explored.X[:, j]
+        assert (told_input["low"], told_input["high"]) == (column.min(), column.max())
+        np.testing.assert_allclose(told_input["quantiles"][2], np.median(column))
+        assert told_input["name"] == f"x{j + 1}"
+    assert [output["name"] for output in content["outputs"]] == ["y1", "y2"]
+    assert content["title"] == "y1, y2 given 4 inputs"
+    frame = pd.DataFrame(explored.X, columns=list("abcd"))
+    y = pd.Series(explored.FORK, name="fork")
+    path = write_report(
+        LSCDE(**DENSITY.get_params()).fit(frame, y), tmp_path / "r.html", X=frame, y=y
+    )
+    assert told(path)["title"] == "fork given 4 inputs"
+    assert [one["name"] for one in told(path)["inputs"]] == list("abcd")
+
+
+def test_without_data_the_model_knows_where_its_inputs_lie(tmp_path):
+    model, _ = explored.fitted("several members")
+    content = told(write_report(model, tmp_path / "r.html"))
+    mean, sd = explored.X.mean(axis=0), explored.X.std(axis=0)
+    lows = [one["low"] for one in content["inputs"]]
+    np.testing.assert_allclose(lows, mean - 3 * sd, rtol=1e-9)
+    assert content["points"] is None
+    assert content["calibration"] is None
+
+
+def test_samples_are_thinned_or_left_out(report, tmp_path):
+    model, y = explored.fitted("several members")
+    data = {"X": explored.X, "y": y}
+    assert told(write_report(model, tmp_path / "a.html", **data, n_points=7))["points"]["n"] == 7
+    bare = write_report(model, tmp_path / "b.html", **data, n_points=0)
+    assert told(bare)["points"] is None
+    assert told(bare)["inputs"][0]["high"] == explored.X[:, 0].max()
+    one, two = (write_report(model, tmp_path / n, **data, n_points=9) for n in ("c", "d"))
+    assert one.read_bytes() == two.read_bytes()
+    only_inputs = told(write_report(model, tmp_path / "e.html", X=explored.X))
+    assert only_inputs["points"]["Y"] is None
+
+
+def test_what_the_model_is(report):
+    path = report("several members")
+    model, _ = explored.fitted("several members")
+    assert fact(path, "Members") == "7"
+    assert fact(path, "Directions, d_z") == "2"
+    assert fact(path, "Cross-validated score") == f"{model.cv_score_:.4g}"
+    assert fact(path, "condensity") == condensity.__version__
+    assert fact(path, "Training samples") == "100"
+    assert fact(report("Reduced"), "Steps") == "SIR, LSCDE"
+    assert fact(report("several locations"), "Configurations") == "2"
+
+
+def test_a_model_that_was_read_gives_the_same_page(report, tmp_path):
+    model, y = explored.fitted("two bounds")
+    condensity.save(model, tmp_path / "m.cdn")
+    read = condensity.load(tmp_path / "m.cdn")
+    pages = [
+        write_report(m, tmp_path / "r.html", X=explored.X, y=y).read_text() for m in (model, read)
+    ]
+    assert pages[0] == pages[1]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.cdn", "r.html"]
+
+
+def test_influence_is_the_mass_that_moves():
+    def at(X):  # y ~ N(x_1 + 3 x_2, 1), whatever x_3
+        means = (X[:, 0] + 3 * X[:, 1])[:, None]
+        return ConditionalMixture(
+            [Block(np.zeros((len(X), 1)), np.zeros((1, 1)), np.eye(1), shift=means)]
+        )
+
+    deciles = np.full(3, -0.5), np.array([0.5, 0.5, -0.5])
+    found = influence(at, np.zeros((2, 3)), deciles, np.array([[-9.0, 9.0]]), width=1)
+    # Two normals d apart share all but 2 Phi(d / 2) - 1.
+    np.testing.assert_allclose(found, [2 * stats.norm.cdf(d / 2) - 1 for d in (1, 3, 0)], atol=1e-3)
+
+
+def test_calibration_counts(monkeypatch):
+    model, y = explored.fitted("two outputs")
+    found = calibration(Readable.of(model), explored.X, y, np.random.default_rng(0))
+    dist = model.predict_dist(explored.X)
+    for j, output in enumerate(found["outputs"]):
+        pit = np.array([dist[i].marginal(j).cdf(y[i, j])[0] for i in range(100)])
+        level = dist.marginal(j).hpd_level(y[:, j])
+        counts = np.histogram(pit, 8, (0, 1))[0]
+        np.testing.assert_allclose(output["histogram"], counts / 12.5, atol=1e-12)
+        for q, central, highest in zip(LEVELS, output["central"], output["highest"], strict=True):
+            assert central == np.mean((pit >= (1 - q) / 2) & (pit <= (1 + q) / 2))
+            assert highest == np.mean(level <= q)
+    assert found["log_score"] == pytest.approx(dist.log_pdf(y).mean())
+    low, high = found["band"]
+    counts = np.arange(101)
+    inside = (counts / 12.5 >= low) & (counts / 12.5 <= high)
+    assert 0.95 <= stats.binom.pmf(counts, 100, 1 / 8)[inside].sum() < 0.99
+    many = np.tile(explored.X, (30, 1))
+    thinned = calibration(Readable.of(model), many, np.tile(y, (30, 1)), np.random.default_rng(0))
+    assert thinned["n"] == MOST
+
+
+def test_a_constant_input_is_said_to_be_one(tmp_path):
+    X = np.column_stack([explored.X[:, 0], np.full(100, 3.0), np.arange(100)])
+    with pytest.warns(UserWarning, match="does not vary in column 1"):
+        model = LSCDE(**DENSITY.get_params()).fit(X, explored.FORK)
+    inputs = told(write_report(model, tmp_path / "r.html", X=X))["inputs"]
+    assert [one["constant"] for one in inputs] == [False, True, False]
+    assert [one["whole"] for one in inputs] == [False, True, True]
+    assert inputs[1]["influence"] == 0
+
+
+@pytest.mark.parametrize(
+    "reducer",
+    [make_pipeline(StandardScaler(), PCA(2)), FixedSubspace(np.eye(2, 4)), LSMI(1, n_starts=1)],
+    ids=["pipeline", "FixedSubspace", "LSMI"],
+)
+def test_linear_reducers_are_found_by_asking(reducer):
+    if isinstance(reducer, LSMI):
+        reducer.set_params(bandwidth=0.5, penalty=0.1, random_state=0)
+    model = Reduced(reducer, DENSITY).fit(explored.X, explored.FORK)
+    found = Readable.of(model)
+    ours, theirs = found.at(explored.X), model.predict_dist(explored.X)
+    np.testing.assert_allclose(ours.pdf(explored.FORK), theirs.pdf(explored.FORK), rtol=1e-8)
+    np.testing.assert_allclose(found.summary.at(explored.X), model.transform(explored.X), atol=1e-9)
+
+
+def test_what_no_page_can_show_is_refused_with_the_reason(tmp_path):
+    X, y, path = explored.X, explored.FORK, tmp_path / "r.html"
+    model, _ = explored.fitted("several members")
+    forest = LSCE(1, **(explored.ONE | {"location": RandomForestRegressor(5)}))
+    bent = Reduced(make_pipeline(PolynomialFeatures(2), PCA(1)), DENSITY)
+    fixed = Reduced(FixedSubspace(np.eye(1, 4)), DENSITY)
+    nested = Reduced(FixedSubspace(), Reduced(FixedSubspace(), DENSITY))
+    cases = [
+        (TypeError, "got PCA", PCA(1).fit(X), {}),
+        (TypeError, "of a pipeline pass the last step", make_pipeline(PCA(1)).fit(X), {}),
+        (NotFittedError, "not fitted", LSCE(), {}),
+        (TypeError, "location of this model is a regressor", forest.fit(X, y), {}),
+        (TypeError, "Pipeline is not linear", bent.fit(X, y), {}),
+        (TypeError, "Reduced keeps no density that can be written", nested.fit(X, y), {}),
+        (ValueError, "pass X, its samples", fixed.fit(X, y), {}),
+        (ValueError, "y comes without X", model, {"y": y}),
+        (ValueError, "X_test comes without y_test", model, {"X_test": X}),
+        (ValueError, "y has 2 columns but 1 were fitted", model, {"X": X, "y": explored.BOTH}),
+        (ValueError, "100", model, {"X": X, "y": y[:3]}),
+        (
+            ValueError,
+            "feature_names has 2 names for 4 inputs",
+            model,
+            {"feature_names": ["a", "b"]},
+        ),
+        (ValueError, "target_names has 2 names for 1", model, {"target_names": ["a", "b"]}),
+        (ValueError, "n_points", model, {"n_points": -1}),
+    ]
+    for error, words, refused, options in cases:
+        with pytest.raises(error, match=words):
+            write_report(refused, path, **options)
+    assert not path.exists()
+
+
+def test_no_value_ends_the_script_it_stands_in():
+    hostile = {"</script><!--<script>": ["&amp;", "\u2028", "]]>", 'a"b\\']}
+    text = as_text(hostile)
+    assert not set("<>&") & set(text)
+    assert text.isascii()
+    assert json.loads(text) == hostile
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        as_text(float("nan"))
