@@ -107,12 +107,10 @@ def disturb(targets: Array, rng: np.random.Generator) -> Array:
     """What becomes of targets on their way to the motors: the paper's bimodal noise is added."""
     probabilities, means = np.transpose(NOISE)
     which = rng.choice(len(means), p=probabilities, size=targets.shape)
-    return targets + rng.normal(means[which], NOISE_SD)
+    return np.asarray(targets + rng.normal(means[which], NOISE_SD))
 
 
-def robot(
-    n_joints: int = 9, n_samples: int | None = None, random_state: Any = None
-) -> Transitions:
+def robot(n_joints: int = 9, n_samples: int | None = None, random_state: Any = None) -> Transitions:
     """Transitions of the simulated humanoid robot: (s, a) in, s' out.
 
     States s are angles (rad) and angular velocities (rad/s), actions a the targets of a

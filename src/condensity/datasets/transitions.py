@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from condensity._parameters import check_count, check_rng
-from condensity.core.kernels import Array, Indices
+from condensity.core.kernels import Indices
 from condensity.datasets.tables import Split, Table
 
 
