@@ -67,7 +67,7 @@ def test_the_grids_are_those_of_the_paper():
     [
         (
             ["tables"],
-            "there is no study 'tables': choose illustration, artificial, benchmark or all",
+            "there is no study 'tables': choose illustration, artificial, benchmark, worlds or all",
         ),
         (["artificial", "--only", "Yacht"], "no problem 'Yacht' in it: choose toy (a), toy (b)"),
     ],
