@@ -29,7 +29,7 @@ def test_the_grid_is_the_paper_s_and_more():
     assert set(paper.WORLD_ERRORS) == set(paper.WORLD_DIMENSIONS)
     assert set(paper.WORLD_ERRORS) < rows
     assert len(rows) == 2 * (3 + 3 + 3)  # robots, brush, brush without reverse; and whole episodes
-    assert len(cells) == len(rows) * 6 * 10
+    assert len(cells) == len(rows) * 7 * 10
     assert [(c.problem, c.n) for c in STUDIES["worlds"].cells(quick=True)[:1]] == [
         ("2 Joints", 100)
     ]

@@ -11,7 +11,7 @@ import numpy as np
 from condensity.datasets.catalogue import CATALOGUE
 from condensity.estimators import LSCDE, LSCE
 from condensity.experiments import paper, problems
-from condensity.experiments.methods import MODEL_SEEDS, OURS, evaluate
+from condensity.experiments.methods import LINEAR, MODEL_SEEDS, OURS, evaluate
 from condensity.experiments.records import Cell
 
 #: Where the densities of an illustration are drawn: lines of x, and steps of y along each.
@@ -117,7 +117,7 @@ STUDIES = {
             "worlds",
             "A robot and a brush, both simulated (Tables 1 and 2)",
             {name: world.sizes for name, world in problems.WORLDS.items()},
-            ("None", "SIR", "SAVE", "LSMI", "LSCE", OURS),
+            ("None", "SIR", "SAVE", "LSMI", "LSCE", OURS, LINEAR),
             10,
             _worlds,
         ),

@@ -10,7 +10,7 @@ from scipy.stats import ttest_rel
 
 from condensity.core.kernels import Array
 from condensity.experiments import paper
-from condensity.experiments.methods import OURS
+from condensity.experiments.methods import LINEAR, OURS
 from condensity.experiments.problems import WORLDS
 from condensity.experiments.records import Record
 from condensity.experiments.sheets import Entry, Sheet
@@ -85,7 +85,7 @@ def dimensions(records: Iterable[Record]) -> Sheet:
 def worlds(records: Iterable[Record]) -> list[Sheet]:
     """The rows of the robot and the brush in Tables 1 and 2, and those that we add to them."""
     records = list(records)
-    errors: list[Column] = [*paper.COLUMNS, *EXTRA]
+    errors: list[Column] = [*paper.COLUMNS, *EXTRA, (LINEAR, "Gaussian")]
     directions: list[Column] = [*paper.COLUMNS[:4], ("LSCE", "own"), (OURS, "own")]
     other = "The paper's figure, of its own robot or artist and so of other data, below ours."
     return [
