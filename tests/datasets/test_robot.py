@@ -235,7 +235,7 @@ def test_joints_keep_off_their_limits():
     assert inside.mean() > 0.995
 
 
-@pytest.mark.parametrize("n_joints", [3, "all", None])
+@pytest.mark.parametrize("n_joints", [3, "all", None, [2]])
 def test_other_robots_are_refused(n_joints):
     with pytest.raises(ValueError, match=r"n_joints must be 2, 4 or 9, .* got"):
         robot(n_joints)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from importlib.resources import files
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -158,7 +159,7 @@ def robot(n_joints: int = 9, n_samples: int | None = None, random_state: Any = N
 
 
 def _known(n_joints: Any) -> int:
-    if n_joints not in JOINTS:
+    if not isinstance(n_joints, Integral) or n_joints not in JOINTS:
         raise ValueError(f"n_joints must be 2, 4 or 9, the paper's three cases, got {n_joints!r}")
     return int(n_joints)
 
