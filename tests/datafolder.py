@@ -10,3 +10,7 @@ FOLDER = Path(os.environ.get("CONDENSITY_DATA") or BESIDE)
 needs_data = pytest.mark.skipif(
     not FOLDER.is_dir(), reason=f"no folder {FOLDER}: set CONDENSITY_DATA to one with the files"
 )
+needs_strokes = pytest.mark.skipif(
+    not (FOLDER / "brush_strokes").is_dir(),
+    reason=f"no brush_strokes in {FOLDER}: set CONDENSITY_DATA to a folder that has them",
+)

@@ -111,7 +111,17 @@ def test_every_public_name_exists_and_is_documented():
 
 def test_importing_the_library_imports_no_extra():
     # Not pandas, which comes with scikit-learn where it is installed.
-    extras = "matplotlib", "rich", "polars", "pooch", "requests", "skpro"
+    extras = [
+        "matplotlib",
+        "rich",
+        "polars",
+        "pooch",
+        "requests",
+        "skpro",
+        "mujoco",
+        "shapely",
+        "playwright",
+    ]
     code = f"import sys, condensity; print([m for m in {extras} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"

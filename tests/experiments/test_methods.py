@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
+from sklearn.linear_model import LinearRegression
 
 from condensity import LSCDE, SIR
-from condensity.experiments.methods import MODEL_SEEDS, OURS, evaluate, folds_of
+from condensity.experiments.methods import LINEAR, MODEL_SEEDS, OURS, evaluate, folds_of
 from condensity.experiments.problems import N_TEST, Data, artificial
 
 
@@ -78,3 +80,18 @@ def test_a_target_of_few_values_tells_few_directions():
     Y = np.sign(X[:, :1] + 0.3 * rng.standard_normal((90, 1)))  # two values: one direction
     found = evaluate("SIR", Data(X[:60], Y[:60], X[60:], Y[60:]), 0)
     assert found["LSCDE"]["dz"] == 1
+
+
+def test_the_linear_gaussian_is_a_regression_with_the_residuals_covariance():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((90, 3))
+    Y = X @ rng.standard_normal((3, 2)) + 4.0 + rng.standard_normal((90, 2)) @ [[1, 0.9], [0, 0.1]]
+    data = Data(X[:60], Y[:60], X[60:], Y[60:], unit=2.5)
+    fit = LinearRegression().fit(X[:60], Y[:60])
+    left = Y[:60] - fit.predict(X[:60])
+    law = multivariate_normal(cov=left.T @ left / (60 - 4))
+    density = law.pdf(Y[60:] - fit.predict(X[60:])).mean()
+    # The integral of a Gaussian's square is its density, with twice the covariance, at the mean.
+    square = multivariate_normal(cov=2 * law.cov).pdf(np.zeros(2))
+    found = evaluate(LINEAR, data, 0)["Gaussian"]["Error_CDE"]
+    assert found == pytest.approx(2.5 * (0.5 * square - density), rel=1e-10)

@@ -19,6 +19,7 @@ def run(*arguments):
 
 @needs_data
 def test_a_quick_look_at_all_of_it(tmp_path, monkeypatch):
+    pytest.importorskip("mujoco", reason="needs condensity[robot]")
     monkeypatch.setenv("CONDENSITY_DATA", str(FOLDER))
     done = run("all", "--quick", "--jobs", 2, "--out", tmp_path)
     assert done.exit_code == 0, done.output
@@ -29,7 +30,9 @@ def test_a_quick_look_at_all_of_it(tmp_path, monkeypatch):
     cells = [cell for study in STUDIES.values() for cell in study.cells(quick=True)]
     assert set(records) == set(cells)
     names = ["illustration.svg", "illustration.png", "artificial.svg", "artificial.png"]
-    names += [f"{s}.{kind}" for s in ("benchmark", "dimensions") for kind in ("md", "tex")]
+    names += [
+        f"{s}.{kind}" for s in ("benchmark", "dimensions", "worlds") for kind in ("md", "tex")
+    ]
     for name in names:
         assert (shown / name).stat().st_size > 500
     page = (shown / "index.html").read_text()
@@ -67,7 +70,7 @@ def test_the_grids_are_those_of_the_paper():
     [
         (
             ["tables"],
-            "there is no study 'tables': choose illustration, artificial, benchmark or all",
+            "there is no study 'tables': choose illustration, artificial, benchmark, worlds or all",
         ),
         (["artificial", "--only", "Yacht"], "no problem 'Yacht' in it: choose toy (a), toy (b)"),
     ],

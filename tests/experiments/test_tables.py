@@ -94,6 +94,37 @@ def test_dimensions_stand_beside_the_paper_s():
     assert [label for label, _ in sheet.rows] == list(paper.ERRORS)
 
 
+def test_rows_of_the_worlds_stand_beside_the_paper_s_where_it_has_them():
+    losses = np.linspace(-12.0, -8.0, 10)
+    records = [
+        Record(
+            Cell("worlds", problem, method, n, seed),
+            {density: {"Error_CDE": shift + losses[seed], "dz": seed % 3 + 1}},
+        )
+        for problem, n in (("Simulated brush", 250), ("2 Joints, whole episodes", 100))
+        for method, density, shift in (("LSCE", "LSCDE", 1.0), (OURS, "own", 0.0))
+        for seed in range(10)
+    ]
+    errors, directions = tables.worlds(records)
+    rows = {label: dict(zip(errors.columns[1:], row, strict=True)) for label, row in errors.rows}
+    assert list(rows) == [
+        "2 Joints, n = 100",
+        "4 Joints, n = 200",
+        "9 Joints, n = 500",
+        *(f"Simulated brush, n = {n}" for n in (200, 250, 300)),
+        "2 Joints, whole episodes, n = 100",
+    ]
+    error = losses.std(ddof=1) / 10**0.5
+    ours, lsce = (rows["Simulated brush, n = 250"][name] for name in (OURS, "LSCE/LSCDE"))
+    assert (ours.text, ours.bold) == (f"-10.00 ({error:.2f})", True)
+    assert (lsce.text, lsce.bold) == (f"-9.00 ({error:.2f})", False)
+    assert lsce.below == "-168.3 (17.0)"
+    assert rows["2 Joints, whole episodes, n = 100"]["LSCE/LSCDE"].below == ""
+    assert rows["9 Joints, n = 500"]["LSMI/LSCDE"].below == "-974.0 (63.0)"
+    chosen = dict(directions.rows)["Simulated brush, n = 250"][0]
+    assert (chosen.text, chosen.below) == ("1.90 (0.28)", "4.20 (0.55)")
+
+
 def artificial_records():
     return [
         Record(

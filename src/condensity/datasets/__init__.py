@@ -1,6 +1,21 @@
-"""Problems to learn from: toy problems whose truth is known, and the tables of the paper."""
+"""Problems to learn from: toys whose truth is known, the paper's tables and its two worlds."""
 
+from condensity.datasets.brushwork import brush
+from condensity.datasets.humanoid import robot
 from condensity.datasets.tables import Split, Table, load, names
 from condensity.datasets.toys import ToyProblem, illustrative, toy_a, toy_b
+from condensity.datasets.transitions import Transitions
 
-__all__ = ["Split", "Table", "ToyProblem", "illustrative", "load", "names", "toy_a", "toy_b"]
+__all__ = [
+    "Split",
+    "Table",
+    "ToyProblem",
+    "Transitions",
+    "brush",
+    "illustrative",
+    "load",
+    "names",
+    "robot",
+    "toy_a",
+    "toy_b",
+]

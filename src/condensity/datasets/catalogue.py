@@ -153,3 +153,23 @@ CATALOGUE: dict[str, Entry] = {
         "GPL-2 or GPL-3",
     ),
 }
+
+_ARPHIC = (
+    "Make Me a Hanzi, from the fonts Arphic PL KaitiM GB and Arphic PL UKai, as packed in "
+    "hanzi-writer-data 2.0.1; Arphic Public License"
+)
+#: Outlines and medians of the strokes of forty characters, and the licence that goes with them.
+STROKES = Entry(
+    "brush_strokes/hanzi_strokes.json",
+    60045,
+    "86bd29f9129b2511e528def5800d0265ae721a5259313dc8757fe423989680ec",
+    targets=(),
+    source=_ARPHIC,
+)
+STROKES_LICENCE = Entry(
+    "brush_strokes/ARPHICPL.TXT",
+    6900,
+    "5590533436c70f10f2f524ee61456238c290175c6662fbe1c700b5f038a6d328",
+    targets=(),
+    source=_ARPHIC,
+)

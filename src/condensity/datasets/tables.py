@@ -51,6 +51,11 @@ class Table:
         """The outputs as estimators like them: (n,) if there is one, else (n, dy)."""
         return self.Y[:, 0] if self.Y.shape[1] == 1 else self.Y
 
+    @property
+    def unit(self) -> float:
+        """What squared losses are multiplied by to be those for outputs scaled to [0, 1]."""
+        return float(np.prod(np.ptp(self.Y, axis=0)))
+
     def __iter__(self) -> Iterator[Array]:
         return iter((self.X, self.y))
 
@@ -82,8 +87,7 @@ class Table:
         most = check_count("max_test", max_test, low=1)
         order = check_rng(random_state).permutation(len(self.X))
         train, test = order[:n], order[n : n + most]
-        unit = float(np.prod(np.ptp(self.Y, axis=0)))
-        return Split(self.X[train], self.Y[train], self.X[test], self.Y[test], unit)
+        return Split(self.X[train], self.Y[train], self.X[test], self.Y[test], self.unit)
 
 
 def names() -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
 
 from condensity.core.kernels import Array, Indices
+from condensity.core.mixture import Block, ConditionalMixture
 from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE
 from condensity.experiments.problems import Data
 from condensity.metrics import squared_loss, subspace_error
@@ -28,6 +29,8 @@ DENSITIES: dict[str, Callable[[int], Any]] = {
 MODEL_SEEDS = 20_000
 #: The default of this library, with the density that it finds on the way.
 OURS = "LSCE()"
+#: A linear regression with Gaussian residuals: what a density has to beat to be worth it.
+LINEAR = "Linear"
 #: What learns directions, by the number of these; "None" and "True" need not.
 REDUCERS: dict[str, Callable[[Any], Any]] = {
     "SIR": lambda dz: SIR(n_components=dz),
@@ -46,6 +49,8 @@ def evaluate(method: str, data: Data, seed: int, *, quick: bool = False) -> dict
 
     The number of directions is the true one, where it is known.
     """
+    if method == LINEAR:
+        return {"Gaussian": {"Error_CDE": _linear_gaussian(data)}}
     dz, seed = None if data.W is None else len(data.W), MODEL_SEEDS + seed
     whole, subspaces = _reduce(method, data, seed, dz, quick=quick)
     results = {}
@@ -101,6 +106,16 @@ def _sliced(method: str, data: Data, dimensions: Iterable[int]) -> list[Array]:
                 raise
             break
     return found
+
+
+def _linear_gaussian(data: Data) -> float:
+    """Error_CDE of ``N(B x, S)``, least squares and the covariance of what they leave."""
+    A, A_test = (np.column_stack([X, np.ones(len(X))]) for X in (data.X, data.X_test))
+    B = np.linalg.lstsq(A, data.Y, rcond=None)[0]
+    left, dy = data.Y - A @ B, data.Y.shape[1]
+    factor = np.linalg.cholesky(left.T @ left / (len(A) - A.shape[1]))
+    block = Block(np.zeros((len(A_test), 1)), np.zeros((1, dy)), factor, shift=A_test @ B)
+    return data.unit * float(squared_loss(ConditionalMixture([block]), data.Y_test))
 
 
 def _units(data: Data) -> Array:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import numpy as np
 
 from condensity.core.kernels import Array
-from condensity.datasets import illustrative, load, toy_a, toy_b
+from condensity.datasets import Transitions, brush, illustrative, load, robot, toy_a, toy_b
 
 #: Test samples of artificial problems (paper, Sec. 3.2).
 N_TEST = 1000
@@ -17,6 +19,8 @@ N_NOISE = 4
 TEST_SEEDS = 10_000
 TOYS = {toy().name: toy for toy in (toy_a, toy_b)}
 SHOWN = ("Illustrative data", "Bone Mineral Density", "Old Faithful")
+#: The paper draws transitions once and splits them ten times; this seed draws ours.
+WORLD_SEED = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +33,52 @@ class Data:
     Y_test: Array  # (m, dy)
     unit: float = 1.0  # what losses are multiplied by to be those of outputs in [0, 1]
     W: Array | None = None  # (dz, dx) the true subspace, where it is known
+
+
+@dataclass(frozen=True)
+class World:
+    """Transitions as a problem: how they are made, split, and which outputs count."""
+
+    make: Callable[[], Transitions]
+    sizes: tuple[int, ...]  # samples to learn from
+    whole: bool = False  # whether episodes are kept together; the paper does not
+    outputs: int | None = None  # the first so many, or all
+
+
+def _worlds() -> dict[str, World]:
+    """The paper's rows, then the same with episodes kept together and without the binary output."""
+    painted = World(partial(brush, random_state=WORLD_SEED), (200, 250, 300))
+    paper = {
+        f"{k} Joints": World(partial(robot, k, random_state=WORLD_SEED), (n,))
+        for k, n in ((2, 100), (4, 200), (9, 500))
+    } | {"Simulated brush": painted}
+    told = paper | {"Simulated brush without reverse": replace(painted, outputs=5)}
+    return told | {
+        f"{name}, whole {'strokes' if 'brush' in name else 'episodes'}": replace(world, whole=True)
+        for name, world in told.items()
+    }
+
+
+WORLDS = _worlds()
+
+
+def world(name: str, n: int, seed: int) -> Data:
+    """A split of the transitions of the robot or the brush; the unit is that of its outputs."""
+    told = WORLDS[name]
+    table = _drawn(told.make)
+    table = replace(
+        table,
+        Y=table.Y[:, : told.outputs],
+        target_names=table.target_names[: told.outputs],
+    )
+    split = table.split_episodes if told.whole else table.split
+    return Data(*split(seed, n_train=n))
+
+
+@cache
+def _drawn(make: Callable[[], Transitions]) -> Transitions:
+    """Drawn once in a process: all splits are of the same sample."""
+    return make()
 
 
 def benchmark(name: str, seed: int) -> Data:

@@ -84,6 +84,8 @@ def show(out: Path, *, quick: bool = False, command: str = "condensity reproduce
             tables.benchmark(by_study["benchmark"]),
             tables.dimensions(by_study["benchmark"]),
         ]
+    if by_study["worlds"]:
+        sheets += tables.worlds(by_study["worlds"])
     for sheet in sheets:
         write_at_once(out / f"{sheet.name}.md", sheet.markdown().encode())
         write_at_once(out / f"{sheet.name}.tex", sheet.latex().encode())

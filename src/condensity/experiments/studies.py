@@ -1,4 +1,4 @@
-"""The paper's experiments as grids of cells (Sec. 3.1 to 3.3; its Table 2 is of the same cells)."""
+"""The paper's experiments as grids of cells (Sec. 3.1 to 3.5; its Table 2 is of the same cells)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from condensity.datasets.catalogue import CATALOGUE
 from condensity.estimators import LSCDE, LSCE
 from condensity.experiments import paper, problems
-from condensity.experiments.methods import MODEL_SEEDS, OURS, evaluate
+from condensity.experiments.methods import LINEAR, MODEL_SEEDS, OURS, evaluate
 from condensity.experiments.records import Cell
 
 #: Where the densities of an illustration are drawn: lines of x, and steps of y along each.
@@ -47,6 +47,11 @@ def _benchmark(cell: Cell, *, quick: bool = False) -> dict[str, Any]:
     return evaluate(
         cell.method, problems.benchmark(cell.problem, cell.seed), cell.seed, quick=quick
     )
+
+
+def _worlds(cell: Cell, *, quick: bool = False) -> dict[str, Any]:
+    data = problems.world(cell.problem, cell.n, cell.seed)
+    return evaluate(cell.method, data, cell.seed, quick=quick)
 
 
 def _artificial(cell: Cell, *, quick: bool = False) -> dict[str, Any]:
@@ -107,6 +112,14 @@ STUDIES = {
             ("None", "SIR", "SAVE", "LSMI", "LSCE", OURS),
             10,
             _benchmark,
+        ),
+        Study(
+            "worlds",
+            "A robot and a brush, both simulated (Tables 1 and 2)",
+            {name: world.sizes for name, world in problems.WORLDS.items()},
+            ("None", "SIR", "SAVE", "LSMI", "LSCE", OURS, LINEAR),
+            10,
+            _worlds,
         ),
     )
 }

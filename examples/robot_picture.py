@@ -1,0 +1,55 @@
+"""The simulated robot, and why its next posture is not one guess but several.
+
+The same action, sent thousands of times from the same posture: noise with two humps in each of two
+motors makes several humps.  Rendering needs no screen: MUJOCO_GL=egl or osmesa will do.
+"""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import mujoco
+import numpy as np
+from scipy.stats import gaussian_kde
+
+from condensity.datasets.humanoid import Humanoid, disturb
+
+INK = "#6a3d9a"
+
+
+def rendered(world, state, size=900):
+    """A picture of the robot in a state, (size, size, 3)."""
+    world.show(state)
+    with mujoco.Renderer(world.model, size, size) as renderer:
+        renderer.update_scene(world.data, camera="front")
+        return renderer.render()
+
+
+def run(n_samples=3000):
+    whole, arm = Humanoid(9), Humanoid(2)
+    rng = np.random.default_rng(0)
+    state = np.concatenate([arm.home, np.zeros(2)])
+    action = arm.home + np.array([0.03, 0.02])
+    after = np.array([arm.step(state, disturb(action, rng)) for _ in range(n_samples)])
+
+    figure = plt.figure(figsize=(11, 5), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(1, 1.1))
+    left.imshow(rendered(whole, np.concatenate([whole.home, np.zeros(9)])))
+    left.set_axis_off()
+    left.set_title("Nine joints, forty-five kilograms, in MuJoCo", fontsize=10)
+    right.plot(*after[:, :2].T, ".", ms=2, alpha=0.35, color=INK, mew=0)
+    grids = np.meshgrid(*(np.linspace(*np.quantile(q, [0.001, 0.999]), 80) for q in after.T[:2]))
+    heights = gaussian_kde(after.T[:2], 0.25)(np.reshape(grids, (2, -1))).reshape(80, 80)
+    right.contour(*grids, heights, levels=7, cmap="Purples", linewidths=1.3)
+    right.plot(*action, "x", color="#e66101", ms=9, mew=2, label="where it was sent")
+    right.plot(*after[:, :2].mean(axis=0), "o", color="k", mfc="w", label="mean of what came")
+    right.set(xlabel="shoulder pitch, next (rad)", ylabel="elbow pitch, next (rad)")
+    right.set_title("One action from one posture, again and again", fontsize=10)
+    right.legend(frameon=False, fontsize=9)
+    right.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+if __name__ == "__main__":
+    path = Path(__file__).parents[1] / "docs" / "images" / "robot.png"
+    run().savefig(path, dpi=110)
+    print(f"picture: {path}")

@@ -1,0 +1,208 @@
+"""Shapes of real brush strokes: their outlines, and the medial axis that a brush follows.
+
+Lengths are in units of the data, of which 1024 make an em; y points upwards.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from condensity._extras import require
+from condensity.core.kernels import Array
+from condensity.datasets.archive import contents
+from condensity.datasets.catalogue import STROKES, STROKES_LICENCE
+
+EM = 1024.0
+SPACING = 4.0  # between points of an axis
+SMOOTHING = 3.0  # standard deviation of the filter, in points
+BEND = 6.0  # the same for the direction, of which the curvature is a difference
+RECENTRED = 3  # times
+CURVE_PIECES = 12  # straight pieces of a Bezier curve
+SHORTEST = 60.0  # dots of less have no axis to speak of
+
+
+class Spot(NamedTuple):
+    """A point of an axis and what holds there."""
+
+    point: Array  # (2,)
+    direction: float
+    curvature: float
+    radius: float
+
+    @property
+    def left(self) -> Array:
+        """The unit vector across the axis, to the left of its direction."""
+        return np.array([-np.sin(self.direction), np.cos(self.direction)])
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """A medial axis: points a step apart, with the direction, curvature and room at each."""
+
+    points: Array  # (m, 2)
+    arc: Array  # (m,) length from the first point
+    direction: Array  # (m,) angle of the tangent, continuous
+    curvature: Array  # (m,) relative, right-curved positive, within (-1, 1)
+    radius: Array  # (m,) distance to the outline
+
+    @property
+    def length(self) -> float:
+        """From end to end."""
+        return float(self.arc[-1])
+
+    def nearest(self, place: Array) -> float:
+        """Arc length of the point nearest to a place (2,), to a fraction of a step."""
+        starts, steps = self.points[:-1], np.diff(self.points, axis=0)
+        along = np.clip(((place - starts) * steps).sum(1) / (steps**2).sum(1), 0.0, 1.0)
+        gaps = ((starts + along[:, None] * steps - place) ** 2).sum(1)
+        i = int(gaps.argmin())
+        return float(self.arc[i] + along[i] * (self.arc[i + 1] - self.arc[i]))
+
+    def at(self, s: float) -> Spot:
+        """What there is at an arc length; beyond the ends, what there is at them."""
+        i = min(max(int(self.arc.searchsorted(s)), 1), len(self.arc) - 1)
+        share = (s - self.arc[i - 1]) / (self.arc[i] - self.arc[i - 1])
+        before, after = self._columns[i - 1 : i + 1]
+        x, y, *rest = before + min(max(share, 0.0), 1.0) * (after - before)
+        return Spot(np.array([x, y]), *map(float, rest))
+
+    @cached_property
+    def _columns(self) -> Array:
+        return np.column_stack([self.points, self.direction, self.curvature, self.radius])
+
+
+@dataclass(frozen=True, eq=False)
+class Stroke:
+    """A stroke of a character: its outline, a rough median, and the axis that comes of the two."""
+
+    name: str  # character and number of the stroke
+    index: int  # in the file
+    outline: Array  # (p, 2) a closed polygon
+    median: Array  # (q, 2) in the direction of drawing
+
+    @cached_property
+    def axis(self) -> Axis:
+        """The medial axis, found when it is asked for."""
+        return medial_axis(self.outline, self.median)
+
+
+def strokes(
+    *, folder: str | os.PathLike[str] | None = None, base_url: str | None = None
+) -> list[Stroke]:
+    """The strokes of ``brush_strokes/hanzi_strokes.json`` that are long enough to be followed.
+
+    The file is found as ``load`` finds tables.  Its licence, ``ARPHICPL.TXT``, has to lie beside
+    it, and is downloaded with it.
+    """
+    contents(STROKES_LICENCE, folder=folder, base_url=base_url)
+    characters = json.loads(contents(STROKES, folder=folder, base_url=base_url))
+    found = (
+        (f"{character} {i + 1}", outline(path), np.array(median, dtype=float))
+        for character, parts in characters.items()
+        if not character.startswith("_")
+        for i, (path, median) in enumerate(zip(parts["strokes"], parts["medians"], strict=True))
+    )
+    return [
+        Stroke(name, index, edge, median)
+        for index, (name, edge, median) in enumerate(found)
+        if _length(median) >= SHORTEST
+    ]
+
+
+def outline(path: str) -> Array:
+    """The polygon (p, 2) of an SVG path of one closed line, made of M, L, Q, C and Z."""
+    points: list[Array] = []
+    for command, *controls in _commands(path):
+        if command in "ML":
+            points.append(controls[0])
+        elif command in "QC":
+            points.extend(_bezier(np.array([points[-1], *controls])))
+    return np.array(points)
+
+
+def _commands(path: str) -> Iterator[tuple[Any, ...]]:
+    for command, numbers in re.findall(r"([MLQCZ])([^MLQCZ]*)", path):
+        yield (command, *np.array(numbers.split(), dtype=float).reshape(-1, 2))
+
+
+def _bezier(controls: Array) -> Array:
+    """Points of a Bezier curve after its first, by de Casteljau's rule."""
+    t = np.linspace(0, 1, CURVE_PIECES + 1)[1:, None]
+    curves = [np.broadcast_to(c, (len(t), 2)) for c in controls]
+    while len(curves) > 1:
+        curves = [(1 - t) * a + t * b for a, b in pairwise(curves)]
+    return np.asarray(curves[0])
+
+
+def medial_axis(edge: Array, median: Array) -> Axis:
+    """The middle of a shape along a rough median that is given.
+
+    The median is smoothed and moved to the middle of the chord across the outline, in turns.
+    """
+    shapely = require("shapely", "brush")
+    shape = shapely.Polygon(edge)
+    points = _smooth(_resampled(median))
+    for _ in range(RECENTRED):
+        points = _resampled(_smooth(_recentred(points, shape)))
+    points = points[shapely.contains(shape, shapely.points(points))]  # some medians begin outside
+    arc = _arc(points)
+    direction = _smooth(np.unwrap(np.arctan2(*np.gradient(points, axis=0).T[::-1])), BEND)
+    bend = np.gradient(direction, arc) * EM  # of the angle, per em: one over the radius
+    curvature = -np.sign(bend) * 2 / np.pi * np.arctan(0.05 * np.sqrt(np.abs(bend)))
+    room = shapely.distance(shapely.points(points), shape.exterior)
+    return Axis(points, arc, direction, curvature, room)
+
+
+def _recentred(points: Array, shape: Any) -> Array:
+    """Each point in the middle of the chord through it, if that is not further than the edge."""
+    shapely = require("shapely", "brush")
+    tangent = np.gradient(points, axis=0)
+    normal = np.column_stack([-tangent[:, 1], tangent[:, 0]])
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    reach = np.hypot(*np.ptp(shape.exterior.coords, axis=0))
+    lines = shapely.linestrings(np.stack([points - reach * normal, points + reach * normal], 1))
+    chords, owner = shapely.get_parts(shapely.intersection(lines, shape), return_index=True)
+    places = shapely.points(points)
+    apart = shapely.distance(chords, places[owner])
+    # Of several chords the nearest: written last, it is the one that stays.
+    far_first = np.lexsort((-apart, owner))
+    moved = points.copy()
+    moved[owner[far_first]] = shapely.get_coordinates(shapely.centroid(chords[far_first]))
+    # Near the ends chords run along the stroke, and their middle is somewhere else.
+    too_far = np.linalg.norm(moved - points, axis=1) > shapely.distance(places, shape.exterior)
+    moved[too_far] = points[too_far]
+    return moved
+
+
+def _smooth(values: Array, width: float = SMOOTHING) -> Array:
+    """A running mean that leaves straight lines, and hence the ends, where they are."""
+    last = len(values) - 1
+    share = np.linspace(0, 1, last + 1).reshape(-1, *[1] * (values.ndim - 1))
+    line = (1 - share) * values[0] + share * values[last]
+    padded = np.concatenate([-(values - line)[:0:-1], values - line, -(values - line)[-2::-1]])
+    smooth = gaussian_filter1d(padded, width, axis=0, mode="nearest")
+    return np.asarray(line + smooth[last : 2 * last + 1])
+
+
+def _resampled(points: Array) -> Array:
+    arc = _arc(points)
+    steps = np.linspace(0, arc[-1], max(3, round(arc[-1] / SPACING) + 1))
+    return np.column_stack([np.interp(steps, arc, column) for column in points.T])
+
+
+def _arc(points: Array) -> Array:
+    return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+
+
+def _length(points: Array) -> float:
+    return float(_arc(points)[-1])
