@@ -23,6 +23,7 @@ LAYERS = {  # what each room may use of the others
     "reduction": {"core", "manifold"},
     "datasets": {"_parameters", "_extras", "core"},
     "estimators": {
+        "_extras",
         "_parameters",
         "_validation",
         "_parallel",

@@ -21,6 +21,11 @@ def check_count(name: str, value: Any, *, low: int, high: int | None = None, why
     return int(value)
 
 
+def check_subsample(value: Any) -> int | None:
+    """How many samples all is chosen with, or None: all of them."""
+    return None if value is None else check_count("subsample", value, low=10, why=" or None")
+
+
 def check_counts(name: str, value: Any, *, most: int) -> list[int | None]:
     """The numbers to try: None, an integer, several in a sequence, or "auto" up to ``most``."""
     if isinstance(value, str) and value == "auto":

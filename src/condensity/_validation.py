@@ -26,9 +26,12 @@ LARGEST = 1e100
 
 
 def check_sample(
-    estimator: Any, X: Any, Y: Any, sample_weight: Any
+    estimator: Any, X: Any, Y: Any, sample_weight: Any, *, part: bool = False
 ) -> tuple[Array, Array, Array, int]:
-    """Training data as arrays: X (n, dx), Y (n, dy), weights (n,) and how many axes Y had."""
+    """Training data as arrays: X (n, dx), Y (n, dy), weights (n,) and how many axes Y had.
+
+    A ``part`` of the data may be without weight, and keeps the unit of its weights.
+    """
     if Y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None: "
@@ -37,7 +40,11 @@ def check_sample(
     X = check_first_inputs(estimator, X)
     Y, axes = check_targets(Y)
     check_same_length(X, Y)
-    return X, Y, check_weight(sample_weight, len(X)), axes
+    weight = check_weight(sample_weight, len(X), empty=part)
+    if not part:
+        # A power of two, so that integer weights stay exact and add up like repetitions.
+        weight = np.asarray(np.ldexp(weight, -int(np.frexp(weight.max())[1])))
+    return X, Y, weight, axes
 
 
 def check_first_inputs(estimator: Any, X: Any) -> Array:
@@ -98,8 +105,8 @@ def check_targets(Y: Any, *, n_outputs: int | None = None) -> tuple[Array, int]:
     return Y, axes
 
 
-def check_weight(sample_weight: Any, n: int) -> Array:
-    """Weights (n,), ones by default."""
+def check_weight(sample_weight: Any, n: int, *, empty: bool = False) -> Array:
+    """Weights (n,), ones by default; none of them need be positive if they may be ``empty``."""
     if sample_weight is None:
         return np.ones(n)
     if isinstance(sample_weight, str):
@@ -118,12 +125,11 @@ def check_weight(sample_weight: Any, n: int) -> Array:
             f"sample_weight must be >= 0, got {weight[row]:g} at row {row}: "
             "give samples that should not count the weight 0"
         )
-    if not weight.any():
+    if not weight.any() and not empty:
         raise ValueError(
             "sample_weight is zero for every sample: at least two samples need a positive weight"
         )
-    # A power of two, so that integer weights stay exact and add up like repetitions.
-    return np.asarray(np.ldexp(weight, -int(np.frexp(weight.max())[1])))
+    return weight
 
 
 def check_folds(cv: Any, X: Array, Y: Array, weight: Array) -> int | Indices:

@@ -456,8 +456,14 @@ def test_inputs_are_left_untouched():
     ("call", "remedy"),
     [
         (lambda m: m.pdf(np.nan), "Y contains NaN: drop or impute"),
-        (lambda m: m.log_pdf(np.zeros(5)), r"shape \(3, 1\).*got \(5,\): use pdf_on"),
-        (lambda m: m.crps(np.zeros((3, 2))), r"got \(3, 2\): use pdf_on"),
+        (
+            lambda m: m.log_pdf(np.zeros(5)),
+            r"shape \(3, 1\).*got \(5,\): pass one",
+        ),
+        (
+            lambda m: m.crps(np.zeros((3, 2))),
+            r"got \(3, 2\): pass one point a density",
+        ),
         (lambda m: m.pdf_on(np.zeros((4, 2))), r"\(G, 1\).*got \(4, 2\): stack"),
         (lambda m: m.pdf_on([0.0, np.nan]), "grid contains NaN"),
         (lambda m: m.quantile(1.2), "pass probabilities"),

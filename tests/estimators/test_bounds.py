@@ -58,20 +58,26 @@ def test_two_outputs_have_bounds_of_their_own():
     assert model.predict(X[:5]).shape == (5, 2)
 
 
+def free(value, *columns, weight=None):
+    """Targets without their bounds."""
+    Y = np.column_stack(columns)
+    return take_off_bounds(value, Y, np.ones(len(Y)) if weight is None else np.array(weight))
+
+
 def test_without_bounds_targets_go_on_as_they_came():
-    y = [1.0, 2.0]
-    assert take_off_bounds(None, y) == (y, None)
+    Y = np.array([[1.0], [2.0]])
+    assert take_off_bounds(None, Y, np.ones(2)) == (Y, None)
 
 
 @pytest.mark.parametrize("value", [(None, None), [(None, None)], (-np.inf, None)])
 def test_no_bound_is_no_map(value):
-    U, bounds = take_off_bounds(value, np.array([-1.0, 2.0]))
-    np.testing.assert_array_equal(U, [-1.0, 2.0])
+    U, bounds = free(value, [-1.0, 2.0])
+    np.testing.assert_array_equal(U[:, 0], [-1.0, 2.0])
     assert bounds.exponential(0) == 0
 
 
 def test_samples_of_no_weight_may_lie_at_a_bound():
-    U, _ = take_off_bounds((0, None), np.array([0.0, 1.0]), [0.0, 1.0])
+    U, _ = free((0, None), [0.0, 1.0], weight=[0.0, 1.0])
     assert np.isfinite(U).all()
 
 
@@ -97,16 +103,22 @@ def test_a_model_with_bounds_survives_cloning_and_pickling(positive):
 @pytest.mark.parametrize("value", [(0,), 3.0, "ab", (0, 1, 2), [(0, 1), (0, 1)], (0, "x")])
 def test_what_is_no_pair_is_refused(value):
     with pytest.raises(ValueError, match=r"bounds must be None, a pair \(lower, upper\)"):
-        take_off_bounds(value, np.array([0.5, 0.7]))
+        free(value, [0.5, 0.7])
 
 
 def test_bounds_must_be_in_order():
     with pytest.raises(ValueError, match="lower < upper"):
-        take_off_bounds((1, 0), np.array([0.5]))
+        free((1, 0), [0.5])
+
+
+def test_an_output_without_bounds_may_be_none():
+    U, bounds = free([(0, None), None], [1.0, np.e], [-1.0, 2.0])
+    np.testing.assert_allclose(U, [[0.0, -1.0], [1.0, 2.0]], atol=1e-15)
+    assert bounds.lower.tolist() == [0.0, -np.inf]
 
 
 def test_a_target_at_a_bound_is_named_with_the_remedy():
     with pytest.raises(ValueError, match=r"1 of 3 targets do not lie .* is 0 in row 1; widen"):
-        take_off_bounds((0, None), np.array([0.5, 0.0, 2.0]))
+        free((0, None), [0.5, 0.0, 2.0])
     with pytest.raises(ValueError, match="targets in column 1"):
-        take_off_bounds((0, 1), np.array([[0.5, 0.2], [0.3, 1.0]]))
+        free((0, 1), [0.5, 0.3], [0.2, 1.0])

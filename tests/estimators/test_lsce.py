@@ -356,22 +356,37 @@ def test_a_callable_hears_of_every_configuration_instead(capsys):
 
 
 def test_all_is_chosen_with_some_of_the_samples_and_fitted_to_all():
-    X, y = toy_b().sample(240, random_state=3)
+    X, y = toy_b().sample(1500, random_state=3)
     model = LSCE(1, subsample=80, location="none", **QUICK).fit(X, y)
     part = model._density.parts[0][1]
     member = part.members[0]
     assert len(member.U) == 80  # all of them are centres
-    away = np.abs(part.scaling.apply(X) @ member.W.T - member.U.T).min(axis=1)
-    rest = away > 1e-9
-    assert rest.sum() == 160
-    mixed = y.copy()
-    mixed[rest] = y[rest][::-1]
-    other = LSCE(1, subsample=80, location="none", **QUICK).fit(X, mixed)
-    np.testing.assert_allclose(other.components_, model.components_, rtol=1e-6)
-    assert other.bandwidth_ == model.bandwidth_
-    assert np.abs(other.predict(X) - model.predict(X)).max() > 0.1
+    drawn = np.abs(part.scaling.apply(X) @ member.W.T - member.U.T).min(axis=1) < 1e-9
+    assert drawn.sum() == 80
+    alone = LSCE(1, subsample=None, location="none", **QUICK).fit(X[drawn], y[drawn])
+    assert alone.bandwidth_ == model.bandwidth_
+    np.testing.assert_array_equal(alone.cv_results_["weight"], model.cv_results_["weight"])
+    assert alone.cv_score_ == model.cv_score_
     X_test, y_test = toy_b().sample(1000, random_state=4)
-    assert model.score(X_test, y_test) > other.score(X_test, y_test)
+    assert model.score(X_test, y_test) > alone.score(X_test, y_test) + 0.01
+    truth = toy_b().components
+    assert subspace_error(model.components_, truth) < subspace_error(alone.components_, truth)
+
+
+def test_more_samples_than_all_is_chosen_with_may_come_in_any_order():
+    X, y = toy_b().sample(120, random_state=3)
+    weight = np.random.default_rng(0).integers(0, 3, 120)
+    order = np.random.default_rng(1).permutation(120)
+    fits = [
+        LSCE(1, subsample=40, location="none", **QUICK).fit(*sample)
+        for sample in (
+            (X, y, weight),
+            (X[order], y[order], weight[order]),
+            (np.repeat(X, weight, axis=0), np.repeat(y, weight)),
+        )
+    ]
+    for fit in fits[1:]:
+        np.testing.assert_allclose(fit.predict(X), fits[0].predict(X), rtol=1e-9, atol=1e-12)
 
 
 def test_a_subsample_of_all_is_all():

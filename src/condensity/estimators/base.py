@@ -23,6 +23,8 @@ from condensity.core.kernels import Array, row_blocks
 from condensity.core.mapped import Distribution
 from condensity.core.selection import BANDWIDTHS, PENALTIES, Candidates, Choice
 from condensity.estimators.intake import take_in
+from condensity.estimators.lazy import LazyDistribution, by_parts
+from condensity.estimators.parts import is_dask
 from condensity.estimators.prepared import Prepared, prepare
 from condensity.metrics import squared_loss_by_row
 from condensity.reduction.crossfit import Setting
@@ -59,11 +61,12 @@ class KernelEstimator(BaseEstimator):
         scored: bool,
         n_members: int = 1,
         subsample: int | None = None,
+        bounds: Any = None,
     ) -> Prepared:
         """Pass the gate, and draw centres and folds: as often as ``n_members`` need them.
 
         ``scored`` says that something will be chosen by held-out loss, with ``subsample`` of the
-        samples at most.
+        samples at most; ``bounds`` are those of y.
         """
         # Streams of their own: centres and starts do not depend on how rows are dealt to folds.
         center_rng, deal_rng, row_rng = rng.spawn(3)
@@ -73,6 +76,7 @@ class KernelEstimator(BaseEstimator):
             y,
             sample_weight,
             cv=(5 if self.cv is None else self.cv) if scored else None,
+            bounds=bounds,
             subsample=subsample,
             seed=int(row_rng.integers(2**63)),
         )
@@ -121,7 +125,7 @@ class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
     _n_outputs: int
     bandwidth_: float | tuple[float, float]
 
-    def predict_dist(self, X: Any) -> Distribution:
+    def predict_dist(self, X: Any) -> Any:
         """Conditional densities p(y|x), one for each row of ``X``.
 
         Parameters
@@ -131,12 +135,19 @@ class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
         Returns
         -------
         ConditionalMixture or, for outputs with bounds, MappedMixture
-            Answers ``pdf``, ``cdf``, ``quantile``, ``mean``, ``sample`` and the like, exactly.
+            Answers ``pdf``, ``cdf``, ``quantile``, ``mean``, ``sample`` and the like, exactly.  For
+            Dask arrays and data frames it is a LazyDistribution, which answers with Dask arrays.
         """
+        if is_dask(X):
+            check_is_fitted(self)
+            return LazyDistribution(self, X)
         return self._at(self._inputs(X))
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any) -> Any:
         """Conditional mean E[y|x], (m,) or (m, dy) as y was given to ``fit``."""
+        if is_dask(X):
+            check_is_fitted(self)
+            return by_parts(self.predict, X, () if self._y_axes == 1 else (self._n_outputs,))
         inputs = self._inputs(X)
         blocks = row_blocks(len(inputs), self._width)
         mean = np.concatenate([self._at(inputs[rows]).mean() for rows in blocks])
@@ -170,17 +181,17 @@ class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
         return self._density.width
 
     def _keep(
-        self, X: Any, prepared: Prepared, density: Density | Ensemble, setting: Choice | Setting
+        self, prepared: Prepared, density: Density | Ensemble, setting: Choice | Setting
     ) -> None:
         """Set what every fitted estimator shows: last of all, so that no fit is half done."""
-        self._remember(X, prepared, density)
+        self._remember(prepared, density)
         self.bandwidth_ = (setting.sigma_z, setting.sigma_y)
         self.penalty_ = setting.penalty
         self.n_centers_ = len(prepared.centers)
 
-    def _remember(self, X: Any, prepared: Prepared, density: Answer) -> None:
+    def _remember(self, prepared: Prepared, density: Answer) -> None:
         """Set what every answer needs."""
-        remember_inputs(self, X)
+        remember_inputs(self, prepared.header)
         self._density = density
         self._y_axes, self._n_outputs = prepared.y_axes, prepared.measure.Y.shape[1]
 

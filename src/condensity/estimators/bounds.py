@@ -6,30 +6,27 @@ from typing import Any
 
 import numpy as np
 
-from condensity._validation import check_targets, check_weight
 from condensity.core.bounds import Bounds
 from condensity.core.kernels import Array, Indices
 
 
-def take_off_bounds(value: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Bounds | None]:
-    """The targets in their free coordinate, as many axes as they had, and their bounds.
+def take_off_bounds(value: Any, Y: Array, weight: Array) -> tuple[Array, Bounds | None]:
+    """The targets (n, dy) in their free coordinate, and their bounds.
 
-    ``value`` is the parameter ``bounds``; without any, y goes on as it came.  Samples of no weight
-    may lie anywhere.
+    ``value`` is the parameter ``bounds``; without any, Y goes on as it came.  Samples of no
+    ``weight`` (n,) may lie anywhere.
     """
-    if value is None or y is None:
-        return y, None
-    Y, n_axes = check_targets(y)
-    bounds = _checked(value, Y.shape[1])
-    counts = check_weight(sample_weight, len(Y)) > 0
+    if value is None:
+        return Y, None
+    bounds, counts = check_bounds(value, Y.shape[1]), weight > 0
     for j, column in enumerate(Y.T):
         outside = counts & ~((column > bounds.lower[j]) & (column < bounds.upper[j]))
         _check_inside(column, np.flatnonzero(outside), bounds, j)
-    U = np.where(counts[:, None], bounds.free(Y), 0.0)
-    return (U[:, 0] if n_axes == 1 else U), bounds
+    return np.where(counts[:, None], bounds.free(Y), 0.0), bounds
 
 
-def _checked(value: Any, dy: int) -> Bounds:
+def check_bounds(value: Any, dy: int) -> Bounds:
+    """The bounds of ``dy`` outputs."""
     try:
         pairs = np.array(
             [[_number(v, i) for i, v in enumerate(pair)] for pair in _pairs(value)], dtype=float

@@ -115,7 +115,7 @@ class EpsilonKDE(ConditionalDensityEstimator):
         density = NeighborDensity(
             prepared.x_scaling, prepared.y_scaling, sample, choice.epsilon, choice.sigma_y
         )
-        self._remember(X, prepared, density)
+        self._remember(prepared, density)
         self.epsilon_, self.bandwidth_ = choice.epsilon, choice.sigma_y
         self.cv_results_ = _table(choice, np.diag(prepared.y_scaling.sd))
         return self

@@ -6,16 +6,21 @@ Of more samples than that, the others wait: coefficients are fitted to them as w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from condensity._validation import check_folds, check_sample, column_names
+from condensity._parameters import check_count
+from condensity._validation import check_folds, check_sample, check_weight, column_names
+from condensity.core.bounds import Bounds
 from condensity.core.kernels import Array, Indices
 from condensity.core.lottery import drawn, tickets
 from condensity.core.rows import Held, Rows, Spread
 from condensity.core.sample import Sample
+from condensity.estimators.bounds import check_bounds, take_off_bounds
+from condensity.estimators.parts import Gate, Parts, blocks_of, header, is_dask
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +34,8 @@ class Taken:
     y_axes: int
     names: Sequence[str] | None  # of the inputs
     n_all: int  # samples that were given
+    header: Any  # tells names and number of the inputs
+    bounds: Bounds | None  # of y, which is then in its free coordinate
     others: Rows | None = None  # those that nothing is chosen with
     share: float = 1.0  # of the weight of all that were given
 
@@ -40,16 +47,20 @@ def take_in(
     sample_weight: Any,
     *,
     cv: Any,
+    bounds: Any,
     subsample: int | None,
     seed: int,
     spread: Spread = map,
 ) -> Taken:
     """Pass the gate, and draw at most ``subsample`` samples that differ."""
-    names = column_names(X)
+    if subsample is not None and is_dask(X, y, sample_weight):
+        return _from_parts(estimator, X, y, sample_weight, cv, bounds, subsample, seed)
+    names, header = column_names(X), X
     X, Y, weight, y_axes = check_sample(estimator, X, y, sample_weight)
     folds = None if cv is None else check_folds(cv, X, Y, weight)
+    Y, limits = take_off_bounds(bounds, Y, weight)
     if subsample is None or len(X) <= subsample:
-        return Taken(X, Y, weight, folds, y_axes, names, len(X))
+        return Taken(X, Y, weight, folds, y_axes, names, len(X), header, limits)
     rows = np.flatnonzero(weight)
     rows = rows[drawn(tickets(X[rows], Y[rows], seed), subsample)]
     left = weight > 0
@@ -63,6 +74,42 @@ def take_in(
         y_axes,
         names,
         len(X),
+        header,
+        limits,
         others,
         float(weight[rows].sum() / weight.sum()),
+    )
+
+
+def _from_parts(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    cv: Any,
+    bounds: Any,
+    subsample: int,
+    seed: int,
+) -> Taken:
+    """The same for samples that Dask holds."""
+    if not (cv is None or isinstance(cv, Integral)):
+        raise ValueError(f"cv must be a number of folds for Dask collections, got {cv!r}")
+    parts = Parts(blocks_of(X, y, sample_weight), Gate(type(estimator).__name__, bounds), seed)
+    draw = parts.draw(subsample)
+    some = draw.sample
+    weight = check_weight(some.weight, len(some.weight))
+    share = float(weight.sum() / draw.weight)
+    others = replace(parts, last=int(draw.tickets.max())) if share < 1 - 1e-12 else None
+    return Taken(
+        some.X,
+        some.Y,
+        weight,
+        None if cv is None else check_count("cv", cv, low=2, why=" (folds)"),
+        y.ndim,
+        column_names(X),
+        draw.n,
+        header(X),
+        None if bounds is None else check_bounds(bounds, some.Y.shape[1]),
+        others,
+        share,
     )

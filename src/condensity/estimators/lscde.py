@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
 from condensity._parallel import spread
-from condensity._parameters import check_rng
+from condensity._parameters import check_rng, check_subsample
 from condensity.core.selection import select, shipped_losses, unscored
 from condensity.estimators.base import ConditionalDensityEstimator, cv_table
 from condensity.reduction.published import sce_problem
+from condensity.reduction.ship import fit_plainly
 
 
 class LSCDE(ConditionalDensityEstimator):
@@ -34,6 +36,9 @@ class LSCDE(ConditionalDensityEstimator):
     cv : int, splitter or iterable of splits, default=5
         Number of random folds, or whatever holds every sample out exactly once; for folds by group
         pass ``list(GroupKFold(5).split(X, y, groups))``.
+    subsample : None or int, default=2000
+        Samples, drawn at random, that bandwidth and penalty are chosen with; coefficients are
+        fitted to all of them.
     random_state : None, int, RandomState or Generator, default=None
         Draws centres and folds.
     n_jobs : None or int, default=None
@@ -69,6 +74,7 @@ class LSCDE(ConditionalDensityEstimator):
         bandwidth: float | tuple[float, float] | None = None,
         penalty: float | None = None,
         cv: Any = 5,
+        subsample: int | None = 2000,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -76,6 +82,7 @@ class LSCDE(ConditionalDensityEstimator):
         self.bandwidth = bandwidth
         self.penalty = penalty
         self.cv = cv
+        self.subsample = subsample
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -96,16 +103,17 @@ class LSCDE(ConditionalDensityEstimator):
         rng = check_rng(self.random_state)
         candidates = self._candidates()
         scored = len(candidates) > 1
-        prepared = self._prepare(X, y, sample_weight, rng, scored=scored)
+        subsample = check_subsample(self.subsample)
+        prepared = self._prepare(X, y, sample_weight, rng, scored=scored, subsample=subsample)
         plan = prepared.plan
         W = np.eye(plan.sample.X.shape[1])
         workers = spread(self.n_jobs)
         choice = (
             select(plan, W, candidates, shipped_losses, workers) if scored else unscored(candidates)
         )
-        (point,) = spread(1)(sce_problem(plan, choice).at, [W])
-        density = prepared.density(W, point.alpha, choice)
-        self._keep(X, prepared, density, choice)
-        self.sce_ = point.value
+        fit = partial(fit_plainly, sce_problem(plan, choice), choice.sigma_y, prepared.others)
+        ((alpha, sce),) = spread(1)(partial(fit, prepared.x_scaling), [W])
+        self._keep(prepared, prepared.density(W, alpha, choice), choice)
+        self.sce_ = sce
         self.cv_results_ = cv_table([(len(W), choice)])
         return self

@@ -15,14 +15,13 @@ from condensity._parameters import (
     check_option,
     check_penalty,
     check_rng,
+    check_subsample,
     check_verbose,
 )
 from condensity.core.averaged import Ensemble
-from condensity.core.bounds import Bounds
 from condensity.core.sample import Sample
 from condensity.core.scores import SCORES, Score
 from condensity.estimators.base import reporter
-from condensity.estimators.bounds import take_off_bounds
 from condensity.estimators.location import check_location
 from condensity.estimators.prepared import Prepared
 from condensity.estimators.published import PublishedLSCE
@@ -224,12 +223,15 @@ class LSCE(DensityReducer):
         rng = check_rng(self.random_state)
         chosen = search.open or self._is_auto() or len(locators) > 1
         folded = chosen or n_members > 1
-        y, bounds = take_off_bounds(self.bounds, y, sample_weight)
-        subsample = self.subsample
-        if subsample is not None:
-            subsample = check_count("subsample", subsample, low=10, why=" or None")
         prepared = self._prepare(
-            X, y, sample_weight, rng, scored=folded, n_members=n_members, subsample=subsample
+            X,
+            y,
+            sample_weight,
+            rng,
+            scored=folded,
+            n_members=n_members,
+            subsample=check_subsample(self.subsample),
+            bounds=self.bounds,
         )
         measure, n_outputs = prepared.measure, prepared.measure.Y.shape[1]
         if score.name == "crps" and n_outputs > 1:
@@ -239,7 +241,7 @@ class LSCE(DensityReducer):
             )
         least = check_least_bandwidth(self.min_bandwidth, n_outputs)
         if least is None:
-            least = least_widths(measure, bounds, heard=self.bandwidth is None)
+            least = least_widths(measure, prepared.bounds, heard=self.bandwidth is None)
         most = int(prepared.x_scaling.varies.sum())
         task = Task(
             whole=Sample(measure.X, prepared.y_scaling.apply(measure.Y), measure.weight),
@@ -256,7 +258,7 @@ class LSCE(DensityReducer):
             others=prepared.others,
         )
         result = run(task, rng, spread(self.n_jobs), report)
-        self._keep_result(X, prepared, bounds, score, result)
+        self._keep_result(prepared, score, result)
         return self
 
     def _search(self) -> Search:
@@ -274,14 +276,12 @@ class LSCE(DensityReducer):
     def _what_to_fix(self) -> str:
         return "bandwidth, penalty, n_components and location, with n_members=1"
 
-    def _keep_result(
-        self, X: Any, prepared: Prepared, bounds: Bounds | None, score: Score, result: Result
-    ) -> None:
+    def _keep_result(self, prepared: Prepared, score: Score, result: Result) -> None:
         W = orient(prepared, result.W)
         scalings = prepared.y_scaling, prepared.x_scaling
-        density = Ensemble(result.parts, *scalings, W, result.stretch, bounds)
+        density = Ensemble(result.parts, *scalings, W, result.stretch, prepared.bounds)
         best = result.best
-        self._keep(X, prepared, density, best.shipped)
+        self._keep(prepared, density, best.shipped)
         self.components_ = W
         self.n_components_ = self._n_features_out = len(W)
         self.subspace_agreement_ = result.agreement

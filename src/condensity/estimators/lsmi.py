@@ -79,13 +79,13 @@ class LSMI(SubspaceSearch):
     def _describe(self, value: float) -> str:
         return f"SMI {-0.5 - value:.4f}"
 
-    def _finish(self, X: Any, prepared: Prepared, best: Solution) -> None:
+    def _finish(self, prepared: Prepared, best: Solution) -> None:
         self.smi_ = -best.value - 0.5
         self.bandwidth_ = (best.choice.sigma_z, best.choice.sigma_y)
         self.penalty_ = best.choice.penalty
         self.n_centers_ = len(prepared.centers)
         self._x_scaling = prepared.x_scaling
-        remember_inputs(self, X)
+        remember_inputs(self, prepared.header)
 
     def transform(self, X: Any) -> Array:
         """The reduced inputs ``z = W x``, (m, dz), of standardised x."""

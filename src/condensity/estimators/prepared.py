@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import ceil
+from typing import Any
 
 import numpy as np
 
 from condensity._validation import check_enough, check_usable, check_varies
+from condensity.core.bounds import Bounds
 from condensity.core.density import Density
 from condensity.core.kernels import Array, Indices
 from condensity.core.plan import Plan, by_label, deal, is_table, pick
@@ -32,6 +34,8 @@ class Prepared:
     y_axes: int
     rest: Rows | None  # samples that nothing is chosen with, in the units they came in
     share: float  # of the weight of all samples, the measure has
+    header: Any  # tells names and number of the inputs
+    bounds: Bounds | None  # of y, which is then in its free coordinate
 
     @cached_property
     def plan(self) -> Plan:
@@ -118,4 +122,6 @@ def prepare(
         taken.y_axes,
         taken.others,
         taken.share,
+        taken.header,
+        taken.bounds,
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from condensity.core.moments import Reference
 from condensity.estimators.prepared import Prepared
 from condensity.estimators.reducer import DensityReducer
@@ -85,7 +83,7 @@ class PublishedLSCE(SubspaceSearch, DensityReducer):
     def _describe(self, value: float) -> str:
         return f"SCE {value:.4f}"
 
-    def _finish(self, X: Any, prepared: Prepared, best: Solution) -> None:
+    def _finish(self, prepared: Prepared, best: Solution) -> None:
         density = prepared.density(self.components_, best.alpha, best.choice)
         self.sce_ = best.value
-        self._keep(X, prepared, density, best.choice)
+        self._keep(prepared, density, best.choice)

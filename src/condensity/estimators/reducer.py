@@ -11,9 +11,10 @@ from condensity._parameters import check_count
 from condensity._validation import check_inputs, check_reduced
 from condensity.core.averaged import Ensemble
 from condensity.core.density import Density
-from condensity.core.kernels import Array
 from condensity.core.mapped import Distribution
 from condensity.estimators.base import ConditionalDensityEstimator, KernelEstimator
+from condensity.estimators.lazy import by_parts
+from condensity.estimators.parts import is_dask
 
 
 class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
@@ -44,9 +45,11 @@ class DensityReducer(Reducer, ConditionalDensityEstimator):
 
     _density: Density | Ensemble
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Any) -> Any:
         """The reduced inputs ``z = W x``, (m, dz), of standardised x."""
         check_is_fitted(self)
+        if is_dask(X):
+            return by_parts(self.transform, X, (self.n_components_,))
         return self._density.reduce(check_inputs(self, X))
 
     def predict_dist_reduced(self, Z: Any) -> Distribution:

@@ -88,11 +88,11 @@ class SubspaceSearch(Reducer):
         self
         """
         prepared, solutions = self._search(X, y, sample_weight)
-        self._finish(X, prepared, self._keep_best(prepared, solutions))
+        self._finish(prepared, self._keep_best(prepared, solutions))
         return self
 
     @abstractmethod
-    def _finish(self, X: Any, prepared: Prepared, best: Solution) -> None:
+    def _finish(self, prepared: Prepared, best: Solution) -> None:
         """Set what is fitted besides the subspace."""
 
     @abstractmethod

@@ -8,15 +8,17 @@ over samples, and so are the moments that coefficients are fitted by.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from condensity.core.averaged import Averaged
 from condensity.core.kernels import Array
 from condensity.core.leftout import LeftOut
-from condensity.core.moments import Sums
+from condensity.core.moments import Moments, Sums
+from condensity.core.objective import SCE
+from condensity.core.ridge import solve
 from condensity.core.rows import Rows, Totals
-from condensity.core.sample import Sample
+from condensity.core.sample import Sample, Scaling
 from condensity.core.view import Basis, Frame, Outputs, View
 from condensity.manifold.chart import Minimum, minimise
 from condensity.reduction.configurations import leaving_out
@@ -126,3 +128,24 @@ def _solve(model: Model, sums: Sequence[Sums]) -> Averaged:
         for W, own in zip(model.Ws, sums, strict=True)
     ]
     return Averaged.of(outputs.view, outputs.components, fits)
+
+
+def fit_plainly(
+    problem: SCE, sigma_y: float, others: Others | None, x_scaling: Scaling, W: Array
+) -> tuple[Array, float]:
+    """The paper's fit at one W to all samples: its coefficients (b,) and the SCE."""
+    if others is None:
+        point = problem.at(W)
+        return point.alpha, point.value
+    basis = Basis(problem.centers.X, problem.centers.Y, sigma_y)
+    own = basis.sums(problem.sample, problem.phi_y, W, problem.sigma_z)
+    (theirs,) = others.rows.total(partial(_plain_sums, basis, x_scaling, W, problem.sigma_z))
+    sums = _pool(own, theirs, others.share)
+    stats = Moments(sums.zz / sums.n, problem.yy, sums.h / sums.n, sums.n)
+    alpha = solve(stats.G, stats.h, penalty=problem.penalty)
+    return alpha, float(stats.loss(alpha))
+
+
+def _plain_sums(basis: Basis, scaling: Scaling, W: Array, sigma_z: float, part: Sample) -> Totals:
+    seen = replace(part, X=scaling.apply(part.X))
+    return [basis.sums(seen, basis.of_outputs(seen), W, sigma_z)]
