@@ -51,8 +51,8 @@ def ridge(X, Y, weight, penalty):
     return lambda x: coef[0] + x @ coef[1:]
 
 
-def test_the_penalty_of_every_output_is_the_one_with_the_smallest_residuals(monkeypatch):
-    X, Y, weight = sample()
+def test_the_penalty_is_the_one_with_the_smallest_residuals(monkeypatch):
+    X, Y, weight = sample(dy=1)
     chosen = linear(X, Y, weight).residuals
     for penalty in location.PENALTIES:
         monkeypatch.setattr(location, "PENALTIES", (penalty,))
@@ -73,3 +73,29 @@ def test_more_inputs_than_samples_leave_finite_residuals():
     rng = np.random.default_rng(0)
     found = linear(rng.standard_normal((6, 20)), rng.standard_normal((6, 1)), np.full(6, 1 / 6))
     assert np.isfinite(found.residuals).all()
+
+
+def sheet(n=60, seed=0):
+    """Two outputs of which one combination is almost settled by x, and their weights."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 5))
+    noise = rng.standard_normal(n)
+    along, across = X[:, 0] + noise, X @ [0.3, 1.0, -0.5, 0.0, 0.2] + 1e-4 * rng.standard_normal(n)
+    turn = np.array([[0.8, -0.6], [0.6, 0.8]])
+    weight = rng.uniform(0.5, 1.5, n)
+    return X, np.column_stack([along, across]) @ turn, weight / weight.sum(), turn
+
+
+def test_what_holds_outputs_on_a_sheet_is_not_shrunk_away():
+    X, Y, weight, turn = sheet()
+    left = linear(X, Y, weight).residuals @ turn.T
+    spread = np.sqrt(weight @ left**2)
+    assert 0.8 < spread[0] < 1.4
+    assert spread[1] < 2e-4  # and not a thousandth of the first
+
+
+def test_outputs_that_are_turned_have_a_location_that_is_turned():
+    X, Y, weight, turn = sheet()
+    plain, turned = linear(X, Y, weight), linear(X, Y @ turn, weight)
+    np.testing.assert_allclose(turned.at(X), plain.at(X) @ turn, atol=1e-9)
+    np.testing.assert_allclose(turned.residuals, plain.residuals @ turn, atol=1e-9)

@@ -16,7 +16,7 @@ import numpy as np
 from condensity.core.kernels import Array, Indices
 
 #: Ridge penalties, relative to the inputs' variances.
-PENALTIES = tuple(np.logspace(-5.0, 1.5, 14).tolist())
+PENALTIES = tuple(np.logspace(-8.0, 1.5, 20).tolist())
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,27 +41,73 @@ def nowhere(X: Array, Y: Array, weight: Array, labels: Indices | None = None) ->
 
 
 def linear(X: Array, Y: Array, weight: Array, labels: Indices | None = None) -> Location:
-    """Ridge regression, its penalty chosen for each output by residuals of samples left out."""
-    x_mean, y_mean = weight @ X, weight @ Y
-    root = np.sqrt(weight)[:, None]
-    U, S, Vt = np.linalg.svd(root * (X - x_mean), full_matrices=False)
-    target = root * (Y - y_mean)
-    projected = U.T @ target
-    best: list[tuple[float, Array, Array]] = []
-    for penalty in PENALTIES:
-        filters = S**2 / (S**2 + penalty)
-        fitted = U @ (filters[:, None] * projected)
-        left = _left_out(target - fitted, U * np.sqrt(filters), root[:, 0], labels)
-        slope = Vt.T @ ((S / (S**2 + penalty))[:, None] * projected)
-        errors = np.sum(left**2, axis=0)
-        for j, error in enumerate(errors):
-            if len(best) <= j:
-                best.append((error, slope[:, j], left[:, j]))
-            elif error < best[j][0]:
-                best[j] = (error, slope[:, j], left[:, j])
-    slope = np.column_stack([column for _, column, _ in best])
-    residuals = np.column_stack([column for _, _, column in best]) / root
-    return Location(Plane(y_mean - x_mean @ slope, slope), residuals, _row_basis(slope.T))
+    """Ridge regression, its penalties chosen by residuals of samples left out.
+
+    Outputs may lie near a sheet, and what holds them there must not be shrunk away with what moves
+    them along it: penalties are chosen for uncorrelated combinations of the outputs, the principal
+    axes of the residuals for the one penalty that makes their covariance smallest.
+    """
+    ridge = _Ridge.of(X, Y, weight, labels)
+    axes = ridge.axes()
+    chosen = ridge.best(axes)
+    back = axes.T  # orthonormal: combinations to outputs
+    slope = np.column_stack([slope for slope, _ in chosen]) @ back
+    residuals = np.column_stack([left for _, left in chosen]) @ back / ridge.root
+    plane = Plane(ridge.y_mean - ridge.x_mean @ slope, slope)
+    return Location(plane, residuals, _row_basis(slope.T))
+
+
+@dataclass(frozen=True, eq=False)
+class _Ridge:
+    """Regressions of all outputs for every penalty, from one decomposition."""
+
+    x_mean: Array
+    y_mean: Array
+    root: Array  # (n, 1) of the weights
+    U: Array
+    S: Array
+    Vt: Array
+    target: Array  # (n, dy)
+    labels: Indices | None
+
+    @classmethod
+    def of(cls, X: Array, Y: Array, weight: Array, labels: Indices | None) -> _Ridge:
+        x_mean, y_mean, root = weight @ X, weight @ Y, np.sqrt(weight)[:, None]
+        decomposed = np.linalg.svd(root * (X - x_mean), full_matrices=False)
+        return cls(x_mean, y_mean, root, *decomposed, root * (Y - y_mean), labels)
+
+    def left_out(self, penalty: float, axes: Array) -> Array:
+        """Residuals of combinations of the outputs (dy, k), samples left out: (n, k)."""
+        target, filters = self.target @ axes, self.S**2 / (self.S**2 + penalty)
+        errors = target - self.U @ (filters[:, None] * (self.U.T @ target))
+        return _left_out(errors, self.U * np.sqrt(filters), self.root[:, 0], self.labels)
+
+    def slope(self, penalty: float, axis: Array) -> Array:
+        """The coefficients of one combination of the outputs, (dx,)."""
+        shrunk = self.S / (self.S**2 + penalty)
+        return np.asarray(self.Vt.T @ (shrunk * (self.U.T @ (self.target @ axis))))
+
+    def axes(self) -> Array:
+        """Combinations of the outputs (dy, dy) whose residuals are uncorrelated."""
+        dy = self.target.shape[1]
+        if dy == 1:
+            return np.eye(1)
+        best, axes = np.inf, np.eye(dy)
+        for penalty in PENALTIES:
+            left = self.left_out(penalty, np.eye(dy))
+            values, vectors = np.linalg.eigh(left.T @ left)
+            volume = float(np.sum(np.log(np.maximum(values, 1e-16 * values[-1] + 1e-300))))
+            if volume < best:
+                best, axes = volume, vectors
+        return np.asarray(axes)
+
+    def best(self, axes: Array) -> list[tuple[Array, Array]]:
+        """For each combination the slope (dx,) and the residuals (n,) of its best penalty."""
+        left = np.stack([self.left_out(penalty, axes) for penalty in PENALTIES])
+        chosen = np.argmin(np.sum(left**2, axis=1), axis=0)
+        return [
+            (self.slope(PENALTIES[k], axes[:, j]), left[k, :, j]) for j, k in enumerate(chosen)
+        ]
 
 
 def _left_out(errors: Array, half: Array, root: Array, labels: Indices | None) -> Array:
