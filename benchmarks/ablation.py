@@ -90,7 +90,8 @@ def run(table, seed, without):
     X, Y, X_test, Y_test, unit = split(table, seed)
     warnings.simplefilter("ignore")
     parameters, parts = WITHOUT[without]
-    parameters = {k: X.shape[1] if v is None else v for k, v in parameters.items()}
+    varying = int((np.ptp(X, axis=0) > 0).sum())
+    parameters = {k: varying if v is None else v for k, v in parameters.items()}
     begun = time.perf_counter()
     with ExitStack() as stack:
         for name, part in parts.items():

@@ -138,7 +138,7 @@ def draw(records, path):
 
     ax = plt.subplots(figsize=(6, 6), layout="constrained")[1]
     ends = [0.5, 100]  # what lies beyond is drawn on the edge
-    for method, color in (("LSCE()", "#6a3d9a"), ("single", "#33a02c"), ("no floor", "#ff7f00")):
+    for method, color in (("LSCE()", "#6a3d9a"), ("single", "#33a02c")):
         own = [r for r in records if r["method"] == method]
         points = [(r["expected"] / r["unconditional"], r["loss"] / r["unconditional"]) for r in own]
         if points:

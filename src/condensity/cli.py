@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from condensity.experiments.records import Record
-from condensity.experiments.reproduce import cells_of, records_of, reproduce
+from condensity.experiments.reproduce import cells_of, records_of, reproduce, tables_not_there
 from condensity.experiments.runner import local_workers, missing
 from condensity.experiments.studies import STUDIES
 
@@ -44,7 +44,11 @@ def reproduce_command(
     chosen = _problems(names, only or [])
     console = Console(stderr=True)
     cells = cells_of(names, quick=quick, only=chosen)
-    left = len(missing(cells, records_of(out, quick=quick), retry=retry))
+    to_do = missing(cells, records_of(out, quick=quick), retry=retry)
+    lacking = tables_not_there(to_do)
+    if lacking:
+        _refuse(f"none of the {len(lacking)} tables is there: {next(iter(lacking.values()))}")
+    left = len(to_do)
     console.print(f"{len(cells)} cells, {left} to do, {jobs} at a time")
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeRemainingColumn(), console=console) as progress:

@@ -51,6 +51,15 @@ def test_a_quick_look_at_all_of_it(tmp_path, monkeypatch):
     assert (shown / "index.html").read_text() == before  # the same records, the same page
 
 
+def test_tables_that_are_not_there_are_missed_before_anything_is_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("CONDENSITY_DATA", str(tmp_path / "nothing"))
+    monkeypatch.delenv("CONDENSITY_DATA_URL", raising=False)
+    done = run("benchmark", "--quick", "--jobs", 1, "--out", tmp_path)
+    assert done.exit_code == 2
+    assert re.search(r"condensity: none of the \d+ tables is there: .*CONDENSITY_DATA", done.output)
+    assert not (tmp_path / "quick").exists()
+
+
 def test_the_grids_are_those_of_the_paper():
     cells = {name: study.cells() for name, study in STUDIES.items()}
     assert len(cells["benchmark"]) == 11 * 6 * 10

@@ -105,9 +105,7 @@ class _Ridge:
         """For each combination the slope (dx,) and the residuals (n,) of its best penalty."""
         left = np.stack([self.left_out(penalty, axes) for penalty in PENALTIES])
         chosen = np.argmin(np.sum(left**2, axis=1), axis=0)
-        return [
-            (self.slope(PENALTIES[k], axes[:, j]), left[k, :, j]) for j, k in enumerate(chosen)
-        ]
+        return [(self.slope(PENALTIES[k], axes[:, j]), left[k, :, j]) for j, k in enumerate(chosen)]
 
 
 def _left_out(errors: Array, half: Array, root: Array, labels: Indices | None) -> Array:

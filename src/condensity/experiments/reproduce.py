@@ -10,6 +10,7 @@ from typing import Any
 
 from condensity._extras import require
 from condensity._files import write_at_once
+from condensity.datasets import load, names
 from condensity.experiments import figures, tables
 from condensity.experiments.page import page
 from condensity.experiments.records import Cell, Record, RecordFile
@@ -31,6 +32,18 @@ def shown_in(out: Path, *, quick: bool) -> Path:
 def cells_of(studies: Sequence[str], *, quick: bool, only: Collection[str]) -> list[Cell]:
     """The cells of the named studies."""
     return [cell for name in studies for cell in STUDIES[name].cells(quick=quick, only=only)]
+
+
+def tables_not_there(cells: Sequence[Cell]) -> dict[str, str]:
+    """Why tables that cells need cannot be had; empty when there is something to begin with."""
+    needed = {cell.problem for cell in cells if cell.problem in names()}
+    lacking = {}
+    for name in needed:
+        try:
+            load(name)
+        except (OSError, ImportError, ValueError) as error:
+            lacking[name] = str(error)
+    return lacking if len(lacking) == len(needed) else {}
 
 
 def do(cell: Cell, *, quick: bool) -> dict[str, Any]:
