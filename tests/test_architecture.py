@@ -122,6 +122,8 @@ def test_importing_the_library_imports_no_extra():
         "mujoco",
         "shapely",
         "playwright",
+        "dask",
+        "distributed",
     ]
     code = f"import sys, condensity; print([m for m in {extras} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

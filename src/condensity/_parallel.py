@@ -24,6 +24,18 @@ def _spread(n_jobs: int | None, function: Callable[[T], R], items: Iterable[T]) 
     return results
 
 
+def in_threads(n_jobs: int | None) -> Callable[[Callable[[T], R], Iterable[T]], Iterable[R]]:
+    """A ``map`` on ``n_jobs`` threads that keeps the order: for functions that let others run."""
+    return partial(_in_threads, n_jobs)
+
+
+def _in_threads(n_jobs: int | None, function: Callable[[T], R], items: Iterable[T]) -> Iterable[R]:
+    # The limit holds for the whole process: it is set once, around all threads.
+    with threadpool_limits(limits=1, user_api="blas"):
+        run = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+        yield from run(delayed(function)(item) for item in items)
+
+
 def _on_one_thread(function: Callable[[T], R], item: T) -> R:
     # Matrices of a few hundred rows lose with more BLAS threads, badly so on busy machines, and
     # sums in another order would make the answer depend on the machine.

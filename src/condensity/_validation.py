@@ -184,12 +184,19 @@ def check_enough(name: str, n: int, n_distinct: int, *, n_folds: int | None, fix
         )
 
 
-def check_varies(x_sd: Array, y_sd: Array, names: Sequence[str] | None) -> None:
-    """Warn of constant inputs (standard deviation zero), refuse constant targets."""
+def check_varies(
+    x_sd: Array, y_sd: Array, names: Sequence[str] | None, *, subsample: int | None = None
+) -> None:
+    """Warn of constant inputs (standard deviation zero), refuse constant targets.
+
+    Of more samples only a ``subsample`` was looked at.
+    """
+    among = "" if subsample is None else f" among the {subsample} samples that were drawn"
     if not y_sd.all():
+        remedy = "drop that column or look for what went wrong with it"
         raise ValueError(
-            f"y does not vary in column {_list(np.flatnonzero(y_sd == 0))}: a constant has no "
-            "density; drop that column or look for what went wrong with it"
+            f"y does not vary in column {_list(np.flatnonzero(y_sd == 0))}{among}: a constant has "
+            f"no density; {remedy if subsample is None else 'raise subsample'}"
         )
     if not x_sd.any():
         raise ValueError("X does not vary in any column: there is nothing to condition on")
@@ -200,7 +207,8 @@ def check_varies(x_sd: Array, y_sd: Array, names: Sequence[str] | None) -> None:
         which = np.flatnonzero(x_sd == 0)
         warnings.warn(
             f"X does not vary in column {_list(which if names is None else np.take(names, which))}"
-            ": kept with zero weight; drop it to silence this warning",
+            f"{among}: kept with zero weight; drop it"
+            f"{' or raise subsample' if among else ''} to silence this warning",
             UserWarning,
             stacklevel=5,
         )

@@ -389,6 +389,47 @@ def test_more_samples_than_all_is_chosen_with_may_come_in_any_order():
         np.testing.assert_allclose(fit.predict(X), fits[0].predict(X), rtol=1e-9, atol=1e-12)
 
 
+def test_samples_that_belong_together_do_not_judge_one_another_beyond_the_subsample(monkeypatch):
+    from condensity.reduction import ensemble
+
+    asked = []
+
+    def refuse(*arguments, **options):
+        asked.append(1)
+        return refine(*arguments, **options)
+
+    refine = ensemble.refine_by_all
+    monkeypatch.setattr(ensemble, "refine_by_all", refuse)
+    X, y = toy_b().sample(90, random_state=3)
+    settings = QUICK | {"location": "none", "subsample": 40}
+    labels = np.arange(90) % 3
+    folds = [(np.flatnonzero(labels != j), np.flatnonzero(labels == j)) for j in range(3)]
+    LSCE(1, **settings, cv=folds).fit(X, y)
+    assert not asked
+    LSCE(1, **settings, cv=3).fit(X, y)
+    assert asked
+
+
+def test_a_linear_location_is_learned_from_all_samples():
+    rng = np.random.default_rng(0)
+    slope = rng.standard_normal(10)
+    X = rng.standard_normal((3000, 10))
+    y = X @ slope + rng.standard_normal(3000)
+    model = LSCE(1, location="linear", subsample=50, **QUICK).fit(X, y)
+    X_test = rng.standard_normal((500, 10))
+    off = np.mean((model.predict(X_test) - X_test @ slope) ** 2)
+    assert off < 0.02  # from 50 samples it is about 10 / 50
+
+
+def test_members_are_averaged_unless_most_samples_are_others():
+    X, y = toy_b().sample(120, random_state=3)
+    counts = [
+        LSCE(1, location="none", subsample=m, **QUICK).fit(X, y).n_members_ for m in (119, 50)
+    ]
+    assert counts[0] > 5
+    assert counts[1] == 1
+
+
 def test_a_subsample_of_all_is_all():
     X, y = toy_b().sample(100, random_state=3)
     fits = [LSCE(1, subsample=n, **QUICK).fit(X, y) for n in (100, 2000, None)]

@@ -7,13 +7,13 @@ import pytest
 
 import oracles
 from condensity.core import rows
-from condensity.core.location import linear
+from condensity.core.location import linear, nowhere
 from condensity.core.rows import Held
 from condensity.core.sample import Sample
 from condensity.core.view import Outputs, View
 from condensity.reduction.configurations import leaving_out
 from condensity.reduction.crossfit import Setting
-from condensity.reduction.ship import LeftOutOverAll, Model, Others, fit, refine
+from condensity.reduction.ship import LeftOutOverAll, Model, Others, fit, refine, relocate
 from problems import random_sample, random_subspace
 
 SETTING = Setting(sigma_z=0.8, sigma_y=0.5, penalty=0.05)
@@ -62,7 +62,6 @@ def test_loss_and_gradient_over_all_are_those_of_the_loop(parts, dz):
 
 def test_refining_by_all_lowers_the_loss_over_all(parts):
     view, others, _ = parts
-    W = random_subspace(2, 2, 4)
     lead = view.location.directions  # stays within
     W = np.vstack([lead, np.linalg.svd(lead)[2][2:3]])
     end = refine(view, W, SETTING, others, widening=1.0)
@@ -101,3 +100,44 @@ def test_without_others_coefficients_are_those_of_the_view(parts):
     (averaged,) = fit([Model(outputs, SETTING, [W])], None)
     expected = outputs.fit(W, 0.8, (0.05,)).alphas
     np.testing.assert_array_equal(averaged.members[0].alphas, expected)
+
+
+def least_squares(X, Y, weight, shrinkage, share):
+    """A plane through all samples by the normal equations, output by output."""
+    x, y = X - weight @ X, Y - weight @ Y
+    slopes = []
+    for axis, penalty in zip(shrinkage.axes.T, shrinkage.penalties, strict=True):
+        gram = (x * weight[:, None]).T @ x + share * penalty * np.eye(X.shape[1])
+        slopes.append(np.linalg.solve(gram, (x * weight[:, None]).T @ (y @ axis)))
+    slope = np.column_stack(slopes) @ shrinkage.axes.T
+    return slope, y - x @ slope
+
+
+@pytest.mark.parametrize("locator", [linear, nowhere])
+def test_location_and_metric_are_learned_from_all(monkeypatch, locator):
+    monkeypatch.setattr(rows, "PART", 4)
+    whole = random_sample(5, n=30, dx=3, dy=2)
+    some, rest = whole[np.arange(12)], whole[np.arange(12, 30)]
+    share = float(some.weight.sum())
+    some = replace(some, weight=some.weight / share)
+    view = View.of(some, np.zeros(12), np.arange(12), locator)
+    found = relocate(view, some.Y, Others(Held(rest), share), np.zeros(2))
+    X = view.scaling.apply(whole.X)
+    if locator is nowhere:
+        mean = whole.weight @ whole.Y
+        left, expected = whole.Y - mean, np.tile(mean, (30, 1))
+    else:
+        _, left = least_squares(X, whole.Y, whole.weight, view.location.shrinkage, share)
+        expected = whole.Y - left
+    np.testing.assert_allclose(found.location.at(X), expected, atol=1e-12)
+    spread = (left * whole.weight[:, None]).T @ left
+    np.testing.assert_allclose(found.factor @ found.factor.T, spread, rtol=1e-6, atol=1e-9)
+    back = found.location.at(X[:12]) + found.sample.Y @ found.factor.T
+    np.testing.assert_allclose(back, some.Y, atol=1e-12)
+    assert len(found.location.directions) == len(view.location.directions)
+
+
+def test_what_a_regressor_has_learned_stays(parts):
+    view, others, _ = parts
+    view = replace(view, location=replace(view.location, anywhere=True))
+    assert relocate(view, np.zeros((12, 2)), others, np.zeros(2)) is view

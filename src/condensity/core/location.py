@@ -27,6 +27,27 @@ class Location:
     residuals: Array  # (n, dy)
     directions: Array  # (l, dx) orthonormal rows: m depends on x through these alone ...
     anywhere: bool = False  # ... unless it may depend on all of x
+    shrinkage: Shrinkage | None = None  # how a plane was found
+
+
+@dataclass(frozen=True, eq=False)
+class Shrinkage:
+    """Combinations of the outputs (dy, dy), columns, and the penalty of each."""
+
+    axes: Array
+    penalties: Array
+
+    def slope(self, xx: Array, xy: Array, share: float) -> Array:
+        """The plane's slope (dx, dy) for more samples than the penalties were chosen with.
+
+        ``xx`` (dx, dx) and ``xy`` (dx, dy) are covariances over all samples; those before had
+        ``share`` of their weight, and a penalty that is absolute weighs so much less.
+        """
+        columns = [
+            np.linalg.solve(xx + share * penalty * np.eye(len(xx)), xy @ axis)
+            for axis, penalty in zip(self.axes.T, self.penalties, strict=True)
+        ]
+        return np.asarray(np.column_stack(columns) @ self.axes.T)
 
 
 #: Learns a location from X (n, dx), Y (n, dy), weights (n,) that sum to one and, or None, labels
@@ -49,12 +70,16 @@ def linear(X: Array, Y: Array, weight: Array, labels: Indices | None = None) -> 
     """
     ridge = _Ridge.of(X, Y, weight, labels)
     axes = ridge.axes()
-    chosen = ridge.best(axes)
-    back = axes.T  # orthonormal: combinations to outputs
-    slope = np.column_stack([slope for slope, _ in chosen]) @ back
-    residuals = np.column_stack([left for _, left in chosen]) @ back / ridge.root
+    penalties, left = ridge.best(axes)
+    slopes = [ridge.slope(penalty, axis) for penalty, axis in zip(penalties, axes.T, strict=True)]
+    slope = np.column_stack(slopes) @ axes.T  # orthonormal: combinations back to outputs
     plane = Plane(ridge.y_mean - ridge.x_mean @ slope, slope)
-    return Location(plane, residuals, _row_basis(slope.T))
+    return Location(
+        plane,
+        left @ axes.T / ridge.root,
+        row_basis(slope.T),
+        shrinkage=Shrinkage(axes, penalties),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +126,11 @@ class _Ridge:
                 best, axes = volume, vectors
         return np.asarray(axes)
 
-    def best(self, axes: Array) -> list[tuple[Array, Array]]:
-        """For each combination the slope (dx,) and the residuals (n,) of its best penalty."""
+    def best(self, axes: Array) -> tuple[Array, Array]:
+        """The best penalty of each combination (dy,), and the residuals with it (n, dy)."""
         left = np.stack([self.left_out(penalty, axes) for penalty in PENALTIES])
         chosen = np.argmin(np.sum(left**2, axis=1), axis=0)
-        return [(self.slope(PENALTIES[k], axes[:, j]), left[k, :, j]) for j, k in enumerate(chosen)]
+        return np.array(PENALTIES)[chosen], left[chosen, :, np.arange(len(chosen))].T
 
 
 def _left_out(errors: Array, half: Array, root: Array, labels: Indices | None) -> Array:
@@ -121,7 +146,7 @@ def _left_out(errors: Array, half: Array, root: Array, labels: Indices | None) -
     return out
 
 
-def _row_basis(rows: Array) -> Array:
+def row_basis(rows: Array) -> Array:
     """Orthonormal rows that span those of ``rows``, but for what rounding alone adds."""
     _, S, Vt = np.linalg.svd(rows, full_matrices=False)
     return np.asarray(Vt[1e-10 * max(float(S.max(initial=0.0)), 1e-300) < S])

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from condensity._parallel import in_threads
 from condensity._parameters import check_bandwidth, check_count, check_penalty
 from condensity._validation import (
     check_inputs,
@@ -79,9 +80,10 @@ class KernelEstimator(BaseEstimator):
             bounds=bounds,
             subsample=subsample,
             seed=int(row_rng.integers(2**63)),
+            spread=in_threads(getattr(self, "n_jobs", None)),
         )
         n_centers = self._count_centers(taken.n_all)
-        if taken.others is not None and self.n_centers != "auto" and n_centers > len(taken.X):
+        if taken.others is not None and self.n_centers != "auto" and n_centers > (subsample or 0):
             raise ValueError(
                 f"n_centers={n_centers} is more than subsample={subsample}, which centres are "
                 "drawn from: raise subsample"
@@ -147,7 +149,7 @@ class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
         """Conditional mean E[y|x], (m,) or (m, dy) as y was given to ``fit``."""
         if is_dask(X):
             check_is_fitted(self)
-            return by_parts(self.predict, X, () if self._y_axes == 1 else (self._n_outputs,))
+            return by_parts(self, "predict", X, () if self._y_axes == 1 else (self._n_outputs,))
         inputs = self._inputs(X)
         blocks = row_blocks(len(inputs), self._width)
         mean = np.concatenate([self._at(inputs[rows]).mean() for rows in blocks])

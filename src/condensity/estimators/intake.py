@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from condensity._parameters import check_count
-from condensity._validation import check_folds, check_sample, check_weight, column_names
+from condensity._validation import check_folds, check_sample, column_names
 from condensity.core.bounds import Bounds
 from condensity.core.kernels import Array, Indices
 from condensity.core.lottery import drawn, tickets
@@ -53,7 +53,12 @@ def take_in(
     spread: Spread = map,
 ) -> Taken:
     """Pass the gate, and draw at most ``subsample`` samples that differ."""
-    if subsample is not None and is_dask(X, y, sample_weight):
+    if is_dask(X, y, sample_weight):
+        if subsample is None:
+            raise TypeError(
+                f"{type(estimator).__name__} can take Dask collections only with a subsample that "
+                "all is chosen with, got none: pass X.compute() and y.compute()"
+            )
         return _from_parts(estimator, X, y, sample_weight, cv, bounds, subsample, seed)
     names, header = column_names(X), X
     X, Y, weight, y_axes = check_sample(estimator, X, y, sample_weight)
@@ -77,7 +82,7 @@ def take_in(
         header,
         limits,
         others,
-        float(weight[rows].sum() / weight.sum()),
+        _share(weight[rows], float(weight.sum())),
     )
 
 
@@ -94,16 +99,18 @@ def _from_parts(
     """The same for samples that Dask holds."""
     if not (cv is None or isinstance(cv, Integral)):
         raise ValueError(f"cv must be a number of folds for Dask collections, got {cv!r}")
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, got None")
     parts = Parts(blocks_of(X, y, sample_weight), Gate(type(estimator).__name__, bounds), seed)
     draw = parts.draw(subsample)
-    some = draw.sample
-    weight = check_weight(some.weight, len(some.weight))
-    share = float(weight.sum() / draw.weight)
-    others = replace(parts, last=int(draw.tickets.max())) if share < 1 - 1e-12 else None
+    some = draw.repeated()
+    if not len(some):
+        raise ValueError(f"none of the {draw.n} samples has any weight: there is nothing to learn")
+    others = replace(parts, last=int(draw.tickets.max())) if draw.more else None
     return Taken(
         some.X,
         some.Y,
-        weight,
+        some.weight,
         None if cv is None else check_count("cv", cv, low=2, why=" (folds)"),
         y.ndim,
         column_names(X),
@@ -111,5 +118,10 @@ def _from_parts(
         header(X),
         None if bounds is None else check_bounds(bounds, some.Y.shape[1]),
         others,
-        share,
+        _share(some.weight, draw.weight),
     )
+
+
+def _share(part: Array, total: float) -> float:
+    """The share of a part that is not all, whatever rounding makes of it."""
+    return min(float(part.sum() / total), 1.0 - 1e-15)

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from condensity._extras import require
-from condensity.estimators.parts import column_parts
+from condensity.estimators.parts import column_parts, is_dask
 
 
 class LazyDistribution:
     """The densities ``p(y | x_i)`` for inputs in parts.
 
-    It answers what a ``ConditionalMixture`` answers, with Dask arrays whose parts are those of the
-    inputs; nothing is done before they are computed.
+    It answers for each row what a ``ConditionalMixture`` answers, with Dask arrays whose parts are
+    those of the inputs; nothing is done before they are computed.  For all else, ``compute()``
+    brings the densities themselves into memory.
 
     Parameters
     ----------
@@ -24,7 +25,9 @@ class LazyDistribution:
     """
 
     def __init__(self, model: Any, X: Any) -> None:
+        # One object in the graph, however many parts there are.
         self.model, self.X = model, X
+        self._shared = require("dask", "dask").delayed(model, traverse=False)
 
     def pdf(self, y: Any) -> Any:
         """``p(y_i | x_i)``, (m,); ``y`` is a Dask collection in the parts of X, or one point."""
@@ -67,7 +70,8 @@ class LazyDistribution:
         parts = column_parts(self.X)
         rngs = np.random.default_rng(random_state).spawn(len(parts))
         tasks = [
-            (_draw, self.model, n_samples, rng, part) for part, rng in zip(parts, rngs, strict=True)
+            (_draw, self._shared, n_samples, rng, part)
+            for part, rng in zip(parts, rngs, strict=True)
         ]
         return assemble(self.X, tasks, (n_samples, *self._outputs))
 
@@ -83,34 +87,50 @@ class LazyDistribution:
 
     def _with(self, y: Any, question: str) -> Any:
         parts = column_parts(self.X)
-        given = column_parts(y, like=self.X) if hasattr(y, "dask") else [y] * len(parts)
+        if not is_dask(y) and np.ndim(y):
+            raise TypeError(
+                f"y must be a number or a Dask collection in the parts of X, got {type(y).__name__}"
+                ": make it so with dask.array.from_array, or compute() the densities"
+            )
+        given = column_parts(y, like=self.X) if is_dask(y) else [y] * len(parts)
         if len(given) != len(parts):
             raise ValueError(
                 f"y comes in {len(given)} parts and X in {len(parts)}: rechunk them alike"
             )
-        tasks = [(_ask_at, self.model, question, *pair) for pair in zip(parts, given, strict=True)]
+        pairs = zip(parts, given, strict=True)
+        tasks = [(_ask_at, self._shared, question, own, part) for part, own in pairs]
         return assemble(self.X, tasks, ())
 
     def _answers(self, question: Callable[[Any], Any], shape: tuple[int, ...] = ()) -> Any:
-        tasks = [(_ask, self.model, question, part) for part in column_parts(self.X)]
-        return assemble(self.X, tasks, shape)
+        parts = column_parts(self.X)
+        return assemble(self.X, [(_ask, self._shared, question, part) for part in parts], shape)
 
 
-def by_parts(function: Callable[[Any], Any], X: Any, shape: tuple[int, ...]) -> Any:
-    """``function`` of every part of ``X``, as a Dask array (m, *shape)."""
-    return assemble(X, [(function, part) for part in column_parts(X)], shape)
+def by_parts(model: Any, method: str, X: Any, shape: tuple[int, ...]) -> Any:
+    """What a method of a model makes of every part of ``X``, as a Dask array (m, *shape)."""
+    shared = require("dask", "dask").delayed(model, traverse=False)
+    return assemble(X, [(_call, shared, method, part) for part in column_parts(X)], shape)
 
 
 def assemble(X: Any, tasks: list[tuple[Any, ...]], shape: tuple[int, ...]) -> Any:
     """The results of ``tasks``, one for each part of ``X``, as one Dask array (m, *shape)."""
     da, delayed = require("dask.array", "dask"), require("dask", "dask").delayed
     known = X.chunks[0] if hasattr(X, "chunks") else [np.nan] * len(tasks)
-    results = [delayed(function)(*arguments) for function, *arguments in tasks]
+    results = [delayed(_or_nothing)(shape, *task) for task in tasks]
     parts = [
         da.from_delayed(result, (rows, *shape), dtype=float)
         for result, rows in zip(results, known, strict=True)
     ]
     return da.concatenate(parts, allow_unknown_chunksizes=True)
+
+
+def _or_nothing(shape: tuple[int, ...], function: Callable[..., Any], *arguments: Any) -> Any:
+    """The answer; an empty one for a part without rows, which a frame may have."""
+    return function(*arguments) if len(arguments[-1]) else np.empty((0, *shape))
+
+
+def _call(model: Any, method: str, X: Any) -> Any:
+    return getattr(model, method)(X)
 
 
 def _ask(model: Any, question: Callable[[Any], Any], X: Any) -> Any:
@@ -121,5 +141,5 @@ def _draw(model: Any, n_samples: int, rng: np.random.Generator, X: Any) -> Any:
     return model.predict_dist(X).sample(n_samples, rng)
 
 
-def _ask_at(model: Any, question: str, X: Any, y: Any) -> Any:
+def _ask_at(model: Any, question: str, y: Any, X: Any) -> Any:
     return getattr(model.predict_dist(X), question)(np.asarray(y, dtype=float))

@@ -290,5 +290,5 @@ class LSCE(DensityReducer):
         loss = score.in_units(np.array(result.loss), np.diag(prepared.y_scaling.sd))
         self.cv_score_ = -float(loss)
         self.n_iter_ = max(1, result.n_steps)
-        self.n_members_ = 1 if self.n_members == 1 else len(best.Ws) + 1
+        self.n_members_ = max(len(part.members) for _, part in result.parts)
         self.cv_results_ = configuration_table(prepared, score, result)

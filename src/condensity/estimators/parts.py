@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from condensity._extras import require
 from condensity._validation import check_sample
-from condensity.core.kernels import Array, Mask
+from condensity.core.kernels import Indices, Mask
 from condensity.core.lottery import Tickets, drawn, tickets
 from condensity.core.rows import Held, Totals, add_up
 from condensity.core.sample import Sample
@@ -24,6 +25,8 @@ from condensity.estimators.bounds import take_off_bounds
 
 #: Results that are put together by one task.
 FAN_IN = 8
+#: Equal samples beyond so many are one with the weight of several.
+MOST_COPIES = 1000
 
 
 def is_dask(*values: Any) -> bool:
@@ -39,7 +42,10 @@ class Gate:
     bounds: Any
 
     def __call__(self, place: int, X: Any, y: Any, weight: Any) -> Sample:
-        """A part as arrays."""
+        """A part as arrays, its weights as they came."""
+        if not len(X):
+            dy = 1 if y.ndim == 1 else y.shape[1]
+            return Sample(np.empty((0, X.shape[1])), np.empty((0, dy)), np.empty(0))
         try:
             X, Y, weight, _ = check_sample(self.name, X, y, weight, part=True)
             return Sample(X, take_off_bounds(self.bounds, Y, weight)[0], weight)
@@ -49,30 +55,44 @@ class Gate:
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """Samples with small tickets, and how many there were to draw from."""
+    """Samples with small tickets, and what they were drawn from."""
 
-    sample: Sample
+    sample: Sample  # different ones, with the weight of all that are equal to them
+    count: Indices  # how many these are
     tickets: Tickets
-    n: int
-    weight: float
+    n: int  # samples there were
+    weight: float  # of all of them
+    more: bool = False  # whether others were left
 
     def __add__(self, other: Draw) -> Draw:
-        X, Y = (np.concatenate(pair) for pair in self._both(other))
-        weight = np.r_[self.sample.weight, other.sample.weight]
-        found = np.r_[self.tickets, other.tickets]
-        return Draw(Sample(X, Y, weight), found, self.n + other.n, self.weight + other.weight)
-
-    def _both(self, other: Draw) -> list[tuple[Array, Array]]:
         a, b = self.sample, other.sample
-        return [(a.X, b.X), (a.Y, b.Y)]
+        both = Sample(np.r_[a.X, b.X], np.r_[a.Y, b.Y], np.r_[a.weight, b.weight])
+        return Draw(
+            both,
+            np.r_[self.count, other.count],
+            np.r_[self.tickets, other.tickets],
+            self.n + other.n,
+            self.weight + other.weight,
+            self.more or other.more,
+        )
 
-    def best(self, count: int) -> Draw:
-        """The ``count`` smallest tickets, equal samples as one with their weights added."""
-        rows = drawn(self.tickets, count)
+    def best(self, most: int) -> Draw:
+        """The ``most`` smallest tickets, equal samples as one."""
+        rows = drawn(self.tickets, most)
         found, first, which = np.unique(self.tickets[rows], return_index=True, return_inverse=True)
         s = self.sample[rows]
         weight = np.bincount(which, weights=s.weight).astype(float)
-        return Draw(Sample(s.X[first], s.Y[first], weight), found, self.n, self.weight)
+        count = np.bincount(which, weights=self.count[rows]).astype(np.intp)
+        more = self.more or len(rows) < len(self.tickets)
+        some = Sample(s.X[first], s.Y[first], weight)
+        return Draw(some, count, found, self.n, self.weight, more)
+
+    def repeated(self) -> Sample:
+        """Every sample as often as it was there, within reason: folds count samples."""
+        times = np.clip(self.count, 1, MOST_COPIES)
+        rows = np.repeat(np.arange(len(times)), times)
+        s = self.sample[rows]
+        return Sample(s.X, s.Y, s.weight / times[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,19 +124,20 @@ class Parts:
         while len(level) > 1:
             groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
             level = [call(then, group) for group in groups]
-        return dask.compute(level[0])[0]
+        # Tasks may be threads of this process: the limit is set once, around all of them.
+        with threadpool_limits(limits=1, user_api="blas"):
+            return dask.compute(level[0])[0]
 
 
 def _call(function: Callable[..., Any], *arguments: Any) -> Any:
-    with threadpool_limits(limits=1, user_api="blas"):
-        return function(*arguments)
+    return function(*arguments)
 
 
 def _draw(gate: Gate, seed: int, count: int, *block: Any) -> Draw:
     sample = gate(*block)
     some = sample[np.flatnonzero(sample.weight)]
-    found = Draw(some, tickets(some.X, some.Y, seed), len(sample.X), float(some.weight.sum()))
-    return found.best(count)
+    own, once = tickets(some.X, some.Y, seed), np.ones(len(some), dtype=np.intp)
+    return Draw(some, once, own, len(sample), float(some.weight.sum())).best(count)
 
 
 def _best(count: int, draws: Sequence[Draw]) -> Draw:
@@ -131,7 +152,8 @@ def _total(gate: Gate, seed: int, last: int, of: Callable[[Sample], Totals], *bl
 
 def blocks_of(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]:
     """Parts of the samples, delayed: (place, X, y, weight) each."""
-    rest = [y] if sample_weight is None else [y, sample_weight]
+    constant = sample_weight is None or isinstance(sample_weight, Real)
+    rest = [y] if constant else [y, sample_weight]
     if not is_dask(X) or not all(is_dask(values) for values in rest):
         raise TypeError(
             "X, y and sample_weight must all be Dask collections or none of them, got "
@@ -144,8 +166,8 @@ def blocks_of(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]:
             f"X, y and sample_weight come in {[len(column) for column in columns]} parts: "
             "repartition or rechunk them alike"
         )
-    if sample_weight is None:
-        columns.append([None] * len(columns[0]))
+    if constant:
+        columns.append([sample_weight] * len(columns[0]))
     return [(place, *block) for place, block in enumerate(zip(*columns, strict=True))]
 
 

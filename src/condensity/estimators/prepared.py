@@ -88,7 +88,8 @@ def prepare(
     check_enough(name, len(origin), len(measure), n_folds=n_folds, fix=fix)
     x_scaling = Scaling.of(measure.X, measure.weight)
     y_scaling = Scaling.of(measure.Y, measure.weight)
-    check_varies(x_scaling.sd, y_scaling.sd, taken.names)
+    subsample = None if taken.others is None else len(measure)
+    check_varies(x_scaling.sd, y_scaling.sd, taken.names, subsample=subsample)
     centers = pick(measure.weight, min(n_centers, len(measure)), center_rng)
     if folds is None:  # nothing is held out
         deals = [measure.weight[None]]
@@ -106,6 +107,11 @@ def prepare(
         deals = [first, *(dealt() for _ in range(ceil(n_members / len(first)) - 1))]
     else:
         mass = by_label(weight[origin], group, folds[origin])
+        if len(mass) < 2:
+            raise ValueError(
+                f"the {len(measure)} samples that were drawn are all of one fold of cv: "
+                "raise subsample"
+            )
         deals = [mass] * ceil(n_members / len(mass))
     if folds is not None:
         for mass in deals:

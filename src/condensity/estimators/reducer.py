@@ -49,7 +49,7 @@ class DensityReducer(Reducer, ConditionalDensityEstimator):
         """The reduced inputs ``z = W x``, (m, dz), of standardised x."""
         check_is_fitted(self)
         if is_dask(X):
-            return by_parts(self.transform, X, (self.n_components_,))
+            return by_parts(self, "transform", X, (self.n_components_,))
         return self._density.reduce(check_inputs(self, X))
 
     def predict_dist_reduced(self, Z: Any) -> Distribution:

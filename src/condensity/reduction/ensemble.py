@@ -41,6 +41,9 @@ from condensity.reduction.task import Task
 #: The subspace that is shown is refined with kernels this much wider in z than the members': it is
 #: nearer to the true one, while members are to describe y.
 WIDENING = float(np.sqrt(2.0))
+#: Where the samples that all was chosen with are less than this share of all, a subspace that was
+#: refined by all is worth more than the average of those that members found.
+MOST = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +98,9 @@ def run(
         configurations, weights, loss, stretch = _stack(task, views, configurations)
         best = simplest_of_the_best([c for c, w in zip(configurations, weights, strict=True) if w])
     kept = [(c, float(w)) for c, w in zip(configurations, weights, strict=True) if w > 0]
+    if task.others is not None:
+        used = {c.location for c, _ in kept}
+        views |= {name: task.relocated(views[name]) for name in used}
     learned = {id(c): _subspaces(task, c, views[c.location], rng) for c, _ in kept}
     models = [_model(c, views[c.location], learned[id(c)].averaged) for c, _ in kept]
     parts = [(w, part) for (_, w), part in zip(kept, fit(models, task.others), strict=True)]
@@ -189,8 +195,9 @@ def _subspaces(task: Task, c: Configuration, view: View, rng: np.random.Generato
     if c.refined or not found:
         start = last.W if alone else W
         last = refine(search.max_steps, (view, start, c.setting), widening=WIDENING)
-        if task.others is not None:
+        # Samples that belong together must not judge one another: the others come without labels.
+        if task.others is not None and task.labels is None:
             last = refine_by_all(view, last.W, c.setting, task.others, widening=WIDENING)
-            return Learned(found, [last.W], last)
+            alone = alone or task.others.share < MOST
     others = [] if alone else [containing(lead, W) for W in found]
     return Learned(found, [*others, last.W], last)

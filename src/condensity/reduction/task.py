@@ -14,7 +14,7 @@ from condensity.core.scores import Score
 from condensity.core.view import View
 from condensity.reduction.crossfit import Crossfit
 from condensity.reduction.settings import Search
-from condensity.reduction.ship import Others
+from condensity.reduction.ship import Others, relocate
 
 #: Centres that members have while all is chosen, at most; what is shipped has all there are.
 CHOOSING_CENTERS = 200
@@ -40,6 +40,11 @@ class Task:
     def view(self, location: str) -> View:
         """All samples, in coordinates learned from them."""
         return self._view(np.zeros(len(self.whole)), location)
+
+    def relocated(self, view: View) -> View:
+        """A view of all samples here, its location and metric learned from the others too."""
+        assert self.others is not None
+        return relocate(view, self.whole.Y, self.others, self.least_widths)
 
     def crossfit(self, location: str) -> Crossfit:
         """The views of all members, with the centres that all is chosen with."""
