@@ -91,7 +91,9 @@ class LSCE(DensityReducer):
     max_iter : int, default=50
         Quasi-Newton steps of each search, at most.
     subsample : None or int, default=2000
-        Samples, drawn at random, that all is chosen with; coefficients are fitted to all of them.
+        Samples, drawn at random, that all is chosen with.  A linear location, the subspaces of what
+        counts and all coefficients are then fitted to all samples, part by part; a regressor as
+        location sees these alone.  None: all is chosen with all.
     random_state : None, int, RandomState or Generator, default=None
         Draws centres, folds and starts.
     n_jobs : None or int, default=None
