@@ -119,6 +119,9 @@ def test_what_else_a_model_answers(model):
         (lazy.compute().mean(), model.predict(X)),
     ):
         np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-12)
+    _, y, weight = data()
+    found = model.score(*in_parts(X, y, weight))
+    assert found == pytest.approx(model.score(X, y, weight), rel=1e-12)
 
 
 def test_what_does_not_fit_together_is_refused():

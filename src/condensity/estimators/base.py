@@ -24,7 +24,7 @@ from condensity.core.kernels import Array, row_blocks
 from condensity.core.mapped import Distribution
 from condensity.core.selection import BANDWIDTHS, PENALTIES, Candidates, Choice
 from condensity.estimators.intake import take_in
-from condensity.estimators.lazy import LazyDistribution, by_parts
+from condensity.estimators.lazy import LazyDistribution, by_parts, mean_score
 from condensity.estimators.parts import is_dask
 from condensity.estimators.prepared import Prepared, prepare
 from condensity.metrics import squared_loss_by_row
@@ -160,6 +160,9 @@ class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
 
         See ``condensity.metrics.squared_loss``.
         """
+        if is_dask(X, y):
+            check_is_fitted(self)
+            return mean_score(self, X, y, sample_weight)
         inputs = self._inputs(X)
         Y, _ = check_targets(y, n_outputs=self._n_outputs)
         check_same_length(inputs, Y)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from condensity._extras import require
-from condensity.estimators.parts import column_parts, is_dask
+from condensity._validation import check_weight
+from condensity.estimators.parts import blocks_of, column_parts, is_dask
 
 
 class LazyDistribution:
@@ -110,6 +111,22 @@ def by_parts(model: Any, method: str, X: Any, shape: tuple[int, ...]) -> Any:
     """What a method of a model makes of every part of ``X``, as a Dask array (m, *shape)."""
     shared = require("dask", "dask").delayed(model, traverse=False)
     return assemble(X, [(_call, shared, method, part) for part in column_parts(X)], shape)
+
+
+def mean_score(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
+    """The score of a model over all parts: only sums come back."""
+    dask = require("dask", "dask")
+    shared = dask.delayed(model, traverse=False)
+    sums = [dask.delayed(_score)(shared, *block) for block in blocks_of(X, y, sample_weight)]
+    total, weight = np.sum(dask.compute(sums)[0], axis=0)
+    return float(total / weight)
+
+
+def _score(model: Any, place: int, X: Any, y: Any, sample_weight: Any) -> tuple[float, float]:
+    """The score of one part times its weight, and its weight."""
+    weight = check_weight(sample_weight, len(X), empty=True) if len(X) else np.zeros(0)
+    total = float(weight.sum())
+    return (total * model.score(X, y, weight), total) if total else (0.0, 0.0)
 
 
 def assemble(X: Any, tasks: list[tuple[Any, ...]], shape: tuple[int, ...]) -> Any:
