@@ -43,7 +43,14 @@ def in_parts(*arrays):
     return [da.from_array(a, chunks=(CHUNKS, *a.shape[1:])) for a in arrays]
 
 
-@pytest.mark.parametrize("estimator", [LSCE(1, **QUICK), LSCDE(subsample=80, random_state=0)])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        LSCE(1, **QUICK),
+        LSCE(1, **QUICK | {"location": "linear"}),
+        LSCDE(subsample=80, random_state=0),
+    ],
+)
 def test_the_answer_is_that_of_the_samples_in_memory(client, estimator):
     X, y, weight = data()
     local = estimator.fit(X, y, weight).predict_dist(X)

@@ -89,8 +89,7 @@ class View:
         X, Y = scaling.apply(whole.X[train]), whole.Y[train]
         own_labels = None if labels is None else labels[train]
         location = locator(X, Y, share, own_labels)
-        spread = (location.residuals * share[:, None]).T @ location.residuals
-        factor = metric(spread, least_widths)
+        factor = _cholesky(location.residuals, share, np.maximum(least_widths, LEAST_SPREAD))
         sample = Sample(X, _whiten(factor, location.residuals), share)
         frame = Frame(scaling, location.at, factor)
         held_out = frame.see(replace(whole[rows], weight=held_mass[rows]))
@@ -108,10 +107,10 @@ class View:
         centers = np.vstack([pulled, np.zeros(pulled.shape[1])])
         return Components(centers, np.append(np.full(len(pulled), sigma_y), 1.0))
 
-    def moved(self, location: Location, factor: Array, Y: Array) -> View:
-        """The same samples, whose outputs are ``Y`` (n, dy), with another location and metric."""
-        V = _whiten(factor, Y - location.at(self.sample.X))
-        return replace(self, location=location, factor=factor, sample=replace(self.sample, Y=V))
+    def moved(self, location: Location, Y: Array) -> View:
+        """The same samples, whose outputs are ``Y`` (n, dy), with another location."""
+        V = _whiten(self.factor, Y - location.at(self.sample.X))
+        return replace(self, location=location, sample=replace(self.sample, Y=V))
 
     def thinned(self, count: int) -> View:
         """The view with at most ``count`` of its centres, evenly from first to last."""
@@ -245,12 +244,10 @@ class Coefficients:
         return weights
 
 
-def metric(covariance: Array, least_widths: Array | float) -> Array:
-    """L with ``L L^T`` the covariance (dy, dy), no output's deviation below ``least_widths``."""
-    least = np.maximum(least_widths, LEAST_SPREAD)
+def _cholesky(residuals: Array, weight: Array, least: Array) -> Array:
+    covariance = (residuals * weight[:, None]).T @ residuals
     # Outputs that are functions of one another leave no volume: give each a trace of its own.
     diagonal = np.diag_indices_from(covariance)
-    covariance = covariance.copy()
     covariance[diagonal] += 1e-8 * covariance[diagonal] + 1e-12
     factor = np.linalg.cholesky(covariance)
     widen = np.maximum(1.0, least / np.linalg.norm(factor, axis=1))

@@ -16,13 +16,13 @@ import numpy as np
 from condensity.core.averaged import Averaged
 from condensity.core.kernels import Array
 from condensity.core.leftout import LeftOut
-from condensity.core.location import Constant, Location, Plane, row_basis
+from condensity.core.location import Plane, row_basis
 from condensity.core.moments import Moments, Sums
 from condensity.core.objective import SCE
 from condensity.core.ridge import solve
 from condensity.core.rows import Rows, Totals
 from condensity.core.sample import Sample, Scaling
-from condensity.core.view import Basis, Frame, Outputs, View, metric
+from condensity.core.view import Basis, Frame, Outputs, View
 from condensity.manifold.chart import Minimum, minimise
 from condensity.reduction.configurations import leaving_out
 from condensity.reduction.crossfit import Setting
@@ -39,42 +39,35 @@ class Others:
     share: float  # of the weight of all samples, those that all was chosen with have
 
 
-def relocate(view: View, Y: Array, others: Others, least_widths: Array) -> View:
-    """The view with its location and metric learned from all samples.
+def relocate(view: View, Y: Array, others: Others) -> View:
+    """The view with its plane, if it has one, fitted to all samples; ``Y`` (n, dy) are its own.
 
-    ``Y`` (n, dy) are the outputs of its own.  What a regressor has learned stays as it is.
+    The metric stays, as bandwidths were chosen in its units.
     """
     found = view.location
-    if found.anywhere:
+    if found.shrinkage is None:
         return view
-    own = _first_moments(Sample(view.sample.X, Y, view.sample.weight))
-    theirs = others.rows.total(partial(_seen_moments, view.scaling))
+    own = _plane_sums(Sample(view.sample.X, Y, view.sample.weight))
+    theirs = others.rows.total(partial(_seen_sums, view.scaling))
     share = others.share
-    x, y, xx, xy, yy = (
+    x, y, xx, xy = (
         share * a / own[-1] + (1.0 - share) * b / theirs[-1]
         for a, b in zip(own[:-1], theirs[:-1], strict=True)
     )
-    xx, xy, yy = xx - np.outer(x, x), xy - np.outer(x, y), yy - np.outer(y, y)
-    if found.shrinkage is None:
-        location, spread = Location(Constant(y), found.residuals, found.directions), yy
-    else:
-        slope = found.shrinkage.slope(xx, xy, share)
-        plane = Plane(y - x @ slope, slope)
-        location = replace(found, at=plane, directions=row_basis(slope.T))
-        across = slope.T @ xy
-        spread = yy - across - across.T + slope.T @ xx @ slope
-    return view.moved(location, metric(spread, least_widths), Y)
+    slope = found.shrinkage.slope(xx - np.outer(x, x), xy - np.outer(x, y), share)
+    plane = Plane(y - x @ slope, slope)
+    return view.moved(replace(found, at=plane, directions=row_basis(slope.T)), Y)
 
 
-def _seen_moments(scaling: Scaling, part: Sample) -> Totals:
-    return _first_moments(replace(part, X=scaling.apply(part.X)))
+def _seen_sums(scaling: Scaling, part: Sample) -> Totals:
+    return _plane_sums(replace(part, X=scaling.apply(part.X)))
 
 
-def _first_moments(sample: Sample) -> Totals:
-    """Sums of x, y, x x^T, x y^T, y y^T and 1, by weight."""
+def _plane_sums(sample: Sample) -> Totals:
+    """Sums of x, y, x x^T, x y^T and 1, by weight."""
     X, Y, w = sample.X, sample.Y, sample.weight
     weighted = X * w[:, None]
-    return [w @ X, w @ Y, weighted.T @ X, weighted.T @ Y, (Y * w[:, None]).T @ Y, float(w.sum())]
+    return [w @ X, w @ Y, weighted.T @ X, weighted.T @ Y, float(w.sum())]
 
 
 def refine(view: View, W: Array, setting: Setting, others: Others, *, widening: float) -> Minimum:

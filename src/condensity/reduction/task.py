@@ -42,9 +42,9 @@ class Task:
         return self._view(np.zeros(len(self.whole)), location)
 
     def relocated(self, view: View) -> View:
-        """A view of all samples here, its location and metric learned from the others too."""
+        """A view of all samples here, its plane fitted to the others too."""
         assert self.others is not None
-        return relocate(view, self.whole.Y, self.others, self.least_widths)
+        return relocate(view, self.whole.Y, self.others)
 
     def crossfit(self, location: str) -> Crossfit:
         """The views of all members, with the centres that all is chosen with."""
