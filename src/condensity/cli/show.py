@@ -1,0 +1,111 @@
+"""``condensity inspect``, ``evaluate``, ``report`` and ``demo``: models that show themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from condensity.cli.describe import described, in_words, judged, verdict_in_words
+from condensity.cli.judge import judge
+from condensity.cli.reading import BLOCK_ROWS, open_table
+from condensity.cli.say import answer, note, plain_errors
+from condensity.core.kernels import Array
+from condensity.explorer import write_report
+from condensity.frames import cells, column_of, encode, is_missing, numbers
+from condensity.persistence import load
+from condensity.tablemodel import TableModel
+
+Model = Annotated[str, typer.Argument(help="file that fit wrote")]
+Json = Annotated[bool, typer.Option("--json", help="tell it as JSON")]
+
+
+def inspect_command(model: Model, json: Json = False) -> None:
+    """Say what a model is: targets, columns, directions, and how good it was held to be."""
+    with plain_errors():
+        found = TableModel.of(load(model))
+        answer(described(found), in_words(found), json)
+
+
+def evaluate_command(
+    model: Model,
+    data: Annotated[str, typer.Argument(help="table with the targets, new to the model")],
+    json: Json = False,
+) -> None:
+    """Say how a model does at rows with known targets."""
+    with plain_errors():
+        found = TableModel.of(load(model))
+        verdict = judge(found.model, *labelled_rows(found, data))
+        answer(judged(verdict, found.targets), verdict_in_words(verdict, found.targets), json)
+
+
+def report_command(
+    model: Model,
+    data: Annotated[
+        str | None, typer.Argument(help="table with the targets, new to the model: calibration")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="the page")] = Path("report.html"),
+) -> None:
+    """Write a page in which the model can be explored, without any network."""
+    with plain_errors():
+        found = TableModel.of(load(model))
+        X_test, y_test = (None, None) if data is None else labelled_rows(found, data)
+        page = write_report(
+            found.model,
+            out,
+            X=found.X,
+            y=found.Y,
+            X_test=X_test,
+            y_test=y_test,
+            feature_names=found.feature_names,
+            target_names=found.targets,
+            n_train=found.rows,
+        )
+        typer.echo(page)
+
+
+def demo_command() -> None:
+    """Fit two problems, say what was found, draw them, write a page to explore one."""
+    with plain_errors():
+        from condensity.demo import main  # not above: it needs matplotlib
+
+        main()
+
+
+def labelled_rows(model: TableModel, path: str) -> tuple[Array, Array]:
+    """Inputs and targets of a table; rows with gaps as the model was fitted."""
+    parts = []
+    with open_table(path) as source:
+        first = 1
+        for block in source.blocks(BLOCK_ROWS):
+            parts.append(_labelled(model, block, first))
+            first += len(parts[-1][0])
+        if not parts:
+            raise ValueError("it has no rows: give rows with known targets")
+    X, Y, gaps = (np.concatenate(values) for values in zip(*parts, strict=True))
+    if gaps.any():
+        note(f"{int(gaps.sum())} of {len(gaps)} rows lack values and are left out")
+    if gaps.all():
+        raise ValueError(f"{path}: none of its {len(gaps)} rows is complete: give some that are")
+    return X[~gaps], Y[~gaps]
+
+
+def _labelled(model: TableModel, block: Any, first: int) -> tuple[Array, Array, Any]:
+    """Inputs, targets, and whether a row must be left out."""
+    columns = {name: cells(column_of(block, name)) for name in model.targets}
+    encoded = encode(model.columns, block, first_row=first)
+    Y = np.column_stack(
+        [
+            numbers(name, values, first_row=first, remedy="correct it, or leave the row out")
+            for name, values in columns.items()
+        ]
+    )
+    gaps = np.any([is_missing(values) for values in columns.values()], axis=0)
+    if model.missing == "error":
+        remedy = "leave the row out, or fit with --missing drop or impute"
+        encoded.refuse_missing([c.name for c in model.columns], first_row=first, remedy=remedy)
+    if model.missing != "impute":
+        gaps = gaps | encoded.missing.any(axis=1)
+    return encoded.X, Y, gaps
