@@ -13,6 +13,7 @@ from scipy.stats import gaussian_kde
 import condensity
 from commands import QUICK, columns, read, refused, run, write
 from condensity import LSCDE, LSCE, SIR
+from condensity.cli.fit import KEPT_ROWS, _thinned
 from condensity.frames import learn
 from condensity.metrics import squared_loss
 
@@ -214,6 +215,48 @@ def test_names_from_files_cannot_steer_a_terminal(tmp_path):
     assert "[31m[red]a" in run("inspect", tmp_path / "m.cdn").stdout
 
 
+def test_progress_on_a_terminal_is_a_spinner(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # what tells rich that there is one
+    fit = ("fit", folder / "train.csv", "--target", "y", *QUICK, "--test-share", 0)
+    done = run(*fit, "--out", tmp_path / "m.cdn")
+    assert "\x1b[2K" in done.stderr  # a line that is taken back
+    assert "d_z = 1" in done.stdout
+
+
+def test_warnings_of_the_library_are_notes(tmp_path):
+    path = write(tmp_path / "x.csv", columns() | {"same": [7] * 60})
+    fit = ("fit", path, "--target", "y", *QUICK, "--test-share", 0, "--out", tmp_path / "m.cdn")
+    assert "note: X does not vary in column" in run(*fit).stderr
+
+
+def test_parquet_without_its_reader_names_the_remedy(folder, tmp_path, monkeypatch):
+    path = tmp_path / "x.parquet"
+    pd.DataFrame(columns()).to_parquet(path)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    predict = ("predict", folder / "model.cdn", path)
+    refused(*predict, says="run pip install 'condensity[parquet]', or write the table as CSV")
+
+
+def test_rows_without_targets_are_nothing_to_evaluate_with(folder, tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text('a,"b, of two",colour,y\n')
+    refused("evaluate", folder / "model.cdn", path, says="it has no rows: give rows with known")
+    path.write_text('a,"b, of two",colour,y\n1,2,red,\n')
+    refused("evaluate", folder / "model.cdn", path, says="none of its 1 rows is complete")
+    path.write_text('a,"b, of two",colour\n1,2,red\n')
+    refused("evaluate", folder / "model.cdn", path, says="the table lacks the column 'y'")
+    path.write_text('a,"b, of two",colour,y\n,2,red,1\n')
+    refused("evaluate", folder / "model.cdn", path, says="column 'a' has no value in row 1")
+
+
+def test_many_training_rows_are_thinned():
+    rows = np.arange(3, 2003)
+    kept = _thinned(rows, 0)
+    assert len(set(kept.tolist())) == KEPT_ROWS
+    assert set(kept.tolist()) <= set(rows.tolist())
+    assert (np.diff(kept) > 0).all()
+
+
 def condensity_process(*arguments, **how):
     command = [sys.executable, "-m", "condensity", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, **how)
@@ -230,3 +273,13 @@ def test_in_a_pipe_and_without_a_terminal(folder):
     assert failed.stderr == (
         "condensity: -: the table lacks the columns 'b, of two', 'colour': add what is needed\n"
     )
+
+
+def test_a_reader_who_has_enough_is_no_error(folder, tmp_path):
+    many = write(tmp_path / "many.csv", columns(n=3000))
+    code = "set -o pipefail; {0} -m condensity predict {1} {2} | head -n 1"
+    command = code.format(sys.executable, folder / "model.cdn", many)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.stdout == "y_mean,y_q0.05,y_q0.5,y_q0.95\n"
+    assert done.stderr == ""
+    assert done.returncode == 1

@@ -13,6 +13,8 @@ from condensity.cli.judge import judge
 from condensity.cli.reading import BLOCK_ROWS, open_table
 from condensity.cli.say import answer, note, plain_errors
 from condensity.core.kernels import Array
+from condensity.demo import PICTURE
+from condensity.demo import main as run_demo
 from condensity.explorer import write_report
 from condensity.frames import cells, column_of, encode, is_missing, numbers
 from condensity.persistence import load
@@ -66,12 +68,15 @@ def report_command(
         typer.echo(page)
 
 
-def demo_command() -> None:
+def demo_command(
+    out: Annotated[
+        Path, typer.Option(help="the picture; a page of the same name is written beside it")
+    ] = PICTURE,
+    rows: Annotated[int | None, typer.Option(min=20, help="fewer rows are quicker [all]")] = None,
+) -> None:
     """Fit two problems, say what was found, draw them, write a page to explore one."""
     with plain_errors():
-        from condensity.demo import main  # not above: it needs matplotlib
-
-        main()
+        run_demo(out, n_train=rows)
 
 
 def labelled_rows(model: TableModel, path: str) -> tuple[Array, Array]:
