@@ -45,9 +45,7 @@ def test_fit_evaluates_with_rows_held_out(folder, tmp_path):
         [low <= v <= high for (low, high), v in zip(dist.interval(0.9), y[test], strict=True)]
     )
     assert found["coverage"]["y"]["share"] == pytest.approx(inside)
-    assert found["coverage"]["y"]["standard_error"] == pytest.approx(
-        (inside * (1 - inside) / 15) ** 0.5
-    )
+    assert found["coverage"]["y"]["standard_error"] == pytest.approx((0.9 * 0.1 / 15) ** 0.5)
     plain = LSCDE(random_state=0).fit(X[train], y[train])
     assert found["error_without_reduction"] == pytest.approx(-plain.score(X[test], y[test]))
     # Without inputs: about what a textbook's estimate of the density of y gets.

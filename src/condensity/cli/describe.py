@@ -41,14 +41,15 @@ def judged(verdict: Verdict, targets: tuple[str, ...]) -> dict[str, Any]:
     """The verdict as plain values."""
     told = vars(verdict) | {"level": LEVEL}
     told["coverage"] = {
-        name: {"share": share, "standard_error": _binomial(share, verdict.rows)}
+        name: {"share": share, "standard_error": _coverage_error(verdict.rows)}
         for name, share in zip(targets, verdict.coverage, strict=True)
     }
     return {key: value for key, value in told.items() if value is not None}
 
 
-def _binomial(share: float, rows: int) -> float:
-    return float(np.sqrt(share * (1 - share) / max(rows, 1)))
+def _coverage_error(rows: int) -> float:
+    """The standard error of the share that exact intervals would hold."""
+    return float(np.sqrt(LEVEL * (1 - LEVEL) / max(rows, 1)))
 
 
 def in_words(model: TableModel) -> list[str]:
@@ -83,7 +84,7 @@ def verdict_in_words(verdict: Verdict, targets: tuple[str, ...]) -> list[str]:
     )
     lines += [f"  {name}: {_digits(value)}" for name, value in others if value is not None]
     for name, share in zip(targets, verdict.coverage, strict=True):
-        se = _binomial(share, verdict.rows)
+        se = _coverage_error(verdict.rows)
         lines.append(
             f"{LEVEL:.0%} intervals hold {share:.1%} of the held-out {name} "
             f"(standard error {se:.1%})"

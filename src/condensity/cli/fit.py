@@ -37,7 +37,9 @@ def fit_command(
     data: Annotated[str, typer.Argument(help="table: CSV (also .gz) or Parquet; - reads stdin")],
     target: Annotated[list[str], typer.Option(help="column to predict; repeat for several")],
     out: Annotated[Path, typer.Option(help="file for the model")],
-    features: Annotated[str | None, typer.Option(help="columns to use: a,b,... [all]")] = None,
+    features: Annotated[
+        str | None, typer.Option(help="columns to use: a,b,... (default: all)")
+    ] = None,
     exclude: Annotated[str | None, typer.Option(help="columns to leave out: a,b,...")] = None,
     categorical: Annotated[
         str | None, typer.Option(help="columns of numbers that are categories: a,b,...")

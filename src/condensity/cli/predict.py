@@ -73,9 +73,11 @@ def predict_command(
     keep: Annotated[str | None, typer.Option(help="columns to copy: a,b,...")] = None,
     missing: Annotated[
         Gaps | None,
-        typer.Option(help="rows with missing inputs: refuse, leave blank, impute [as fitted]"),
+        typer.Option(
+            help="rows with missing inputs: refuse, leave blank, impute (default: as fitted)"
+        ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="CSV file [standard output]")] = None,
+    out: Annotated[Path | None, typer.Option(help="CSV file (default: standard output)")] = None,
     seed: Annotated[int, typer.Option(min=0, help="of the draws")] = 0,
     block_rows: Annotated[int, typer.Option(min=1, help="rows read at a time")] = BLOCK_ROWS,
 ) -> None:

@@ -72,7 +72,9 @@ def demo_command(
     out: Annotated[
         Path, typer.Option(help="the picture; a page of the same name is written beside it")
     ] = PICTURE,
-    rows: Annotated[int | None, typer.Option(min=20, help="fewer rows are quicker [all]")] = None,
+    rows: Annotated[
+        int | None, typer.Option(min=20, help="fewer rows are quicker (default: all)")
+    ] = None,
 ) -> None:
     """Fit two problems, say what was found, draw them, write a page to explore one."""
     with plain_errors():
