@@ -12,7 +12,7 @@ from scipy.stats import gaussian_kde
 
 import condensity
 from commands import QUICK, columns, read, refused, run, write
-from condensity import LSCDE, LSCE, SIR
+from condensity import LSCDE, LSCE, SIR, Reduced
 from condensity.cli.fit import KEPT_ROWS, _thinned
 from condensity.frames import learn
 from condensity.metrics import squared_loss
@@ -72,6 +72,8 @@ def test_evaluate_and_report(folder, model, tmp_path):
     assert told["error"] == pytest.approx(squared_loss(dist, new["y"]))
     assert told["log_loss"] == pytest.approx(-dist.log_pdf(new["y"]).mean())
     assert "held-out error" in run("evaluate", folder / "two.cdn", folder / "new.csv").stdout
+    strange = write(tmp_path / "x.csv", new | {"colour": ["mauve", *new["colour"][1:]]})
+    assert "such as 'mauve'" in run("evaluate", folder / "model.cdn", strange).stderr
     page = tmp_path / "report.html"
     said = run("report", folder / "model.cdn", folder / "new.csv", "--out", page).stdout
     assert said.strip() == str(page)
@@ -94,6 +96,13 @@ def test_the_same_seed_gives_the_same_file_and_samples_may_be_left_out(folder, t
     assert found.Y is None
     run("report", tmp_path / "less.cdn", "--out", tmp_path / "page.html")
     assert found.rows == 60
+
+
+def test_standard_input_and_names_in_quotes(folder, tmp_path):
+    fit = ("fit", "-", "--target", "y", "--features", 'a, "b, of two", colour', *QUICK)
+    table = (folder / "train.csv").read_text()
+    run(*fit, "--test-share", 0, "--out", tmp_path / "m.cdn", stdin=table)
+    assert (tmp_path / "m.cdn").read_bytes() == (folder / "model.cdn").read_bytes()
 
 
 def test_what_was_fitted_is_used_from_python(folder, model):
@@ -200,6 +209,8 @@ def test_damaged_models_and_other_models(folder, tmp_path):
     assert "y given 2 columns: a, b" in run("inspect", bad).stdout
     condensity.save(fixed.fit(X.to_numpy(), columns()["y"]), bad)
     refused("inspect", bad, says="does not know the names of its columns")
+    condensity.save(Reduced(SIR(), fixed, n_components=1).fit(X, columns()["y"]), bad)
+    assert "y given 2 columns" in run("inspect", bad).stdout
     condensity.save(SIR(1).fit(X, columns()["y"]), bad)
     refused("inspect", bad, says="SIR, which estimates no density")
 
@@ -233,6 +244,8 @@ def test_parquet_without_its_reader_names_the_remedy(folder, tmp_path, monkeypat
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     predict = ("predict", folder / "model.cdn", path)
     refused(*predict, says="run pip install 'condensity[parquet]', or write the table as CSV")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    run("predict", folder / "model.cdn", folder / "new.csv")  # for which it is not needed
 
 
 def test_rows_without_targets_are_nothing_to_evaluate_with(folder, tmp_path):

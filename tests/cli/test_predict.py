@@ -167,6 +167,11 @@ def test_questions_that_make_no_sense_are_refused(options, says, folder, tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
+def test_no_rows_have_no_answers(folder, tmp_path):
+    path = write(tmp_path / "x.csv", {name: [] for name in NEW})
+    assert run("predict", folder / "model.cdn", path).stdout == "y_mean,y_q0.05,y_q0.5,y_q0.95\n"
+
+
 def test_columns_are_copied_and_points_must_be_there(folder, tmp_path):
     path = write(tmp_path / "x.csv", NEW | {"y": ["", *NEW["y"][1:]]})
     found = read(run("predict", folder / "model.cdn", path, "--keep", "colour,y").stdout)

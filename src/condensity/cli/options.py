@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import math
 
 
 def names(option: str, given: str | None, known: list[str]) -> list[str]:
-    """Names of columns, separated by commas; a name that holds commas may stand alone."""
+    """Names of columns, separated by commas; one that holds commas stands alone or in quotes."""
     if not given:
         return []
-    found = [given] if given in known else [part.strip() for part in given.split(",")]
+    parts = next(csv.reader([given], skipinitialspace=True))
+    found = [given] if given in known else [part.strip() for part in parts]
     for name in found:
         if name not in known:
             raise ValueError(

@@ -5,10 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import IO, Annotated, Any
@@ -19,10 +18,11 @@ import typer
 from condensity._files import open_at_once
 from condensity.cli import options
 from condensity.cli.judge import marginals
+from condensity.cli.met import Met
 from condensity.cli.reading import BLOCK_ROWS, Block, open_table, regrouped
-from condensity.cli.say import note, plain_errors
+from condensity.cli.say import plain_errors
 from condensity.core.kernels import Array
-from condensity.frames import Encoded, cells, check_columns, column_of, encode, numbers
+from condensity.frames import cells, check_columns, column_of, encode, numbers
 from condensity.persistence import load
 from condensity.tablemodel import TableModel
 
@@ -97,7 +97,7 @@ def predict_command(
             _samples(found, sample, seed),
             _pdf(found, pdf),
         ]
-        report = Report(found)
+        met = Met(found.columns)
         with open_table(data) as source:
             check_columns([column.name for column in found.columns], source.names)
             copied = options.names("--keep", keep, source.names)
@@ -107,9 +107,9 @@ def predict_command(
                 lines.writerow([*copied, *(name for one in asked for name in one.names)])
                 for block in blocks:
                     gaps = missing or AS_FITTED[found.missing]
-                    for row in answers(found, asked, block, copied, gaps, report):
+                    for row in answers(found, asked, block, copied, gaps, met):
                         lines.writerow(row)
-        report.tell()
+        met.tell()
 
 
 def answers(
@@ -118,16 +118,16 @@ def answers(
     block: Block,
     copied: Sequence[str],
     gaps: Gaps,
-    report: Report,
+    met: Met,
 ) -> Iterator[list[str]]:
     """The rows of the answer for a block of rows."""
-    first = report.rows + 1
+    first = met.rows + 1
     encoded = encode(model.columns, block, first_row=first)
     if gaps is Gaps.error:
         names = [column.name for column in model.columns]
         remedy = "fill it in, or choose --missing blank or impute"
         encoded.refuse_missing(names, first_row=first, remedy=remedy)
-    report.hear(block, encoded)
+    met.hear(block, encoded)
     dist = model.model.predict_dist(encoded.X)
     values = np.hstack([question.ask(dist, block, first) for question in asked])
     incomplete = np.asarray(encoded.missing.any(axis=1))
@@ -143,41 +143,6 @@ def answers(
 
 def _is_nothing(cell: Any) -> bool:
     return cell is None or cell != cell
-
-
-@dataclass
-class Report:
-    """What was met in the rows so far."""
-
-    model: TableModel
-    rows: int = 0
-    incomplete: int = 0
-    missing: Counter[str] = field(default_factory=Counter)
-    unseen: Counter[str] = field(default_factory=Counter)
-    examples: dict[str, str] = field(default_factory=dict)
-
-    def hear(self, block: Block, encoded: Encoded) -> None:
-        """Add a block."""
-        self.rows += len(encoded.X)
-        self.incomplete += int(encoded.missing.any(axis=1).sum())
-        for j, column in enumerate(self.model.columns):
-            self.missing[column.name] += int(encoded.missing[:, j].sum())
-            self.unseen[column.name] += int(encoded.unseen[:, j].sum())
-            if encoded.unseen[:, j].any():
-                where = int(encoded.unseen[:, j].argmax())
-                self.examples.setdefault(column.name, str(block[column.name][where]))
-
-    def tell(self) -> None:
-        """Say it."""
-        for name, count in (+self.unseen).items():
-            note(
-                f"column {name!r} has {count} values that the fit did not know, such as "
-                f"{self.examples[name]!r}: taken as no category"
-            )
-        for name, count in (+self.missing).items():
-            note(f"column {name!r} has {count} missing values")
-        if self.incomplete:
-            note(f"{self.incomplete} of {self.rows} rows have missing inputs")
 
 
 @contextmanager

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
 
 from condensity.cli.describe import described, in_words, judged, verdict_in_words
 from condensity.cli.judge import judge
-from condensity.cli.reading import BLOCK_ROWS, open_table
+from condensity.cli.met import Met
+from condensity.cli.reading import BLOCK_ROWS, Block, open_table
 from condensity.cli.say import answer, note, plain_errors
-from condensity.core.kernels import Array
+from condensity.core.kernels import Array, Mask
 from condensity.demo import PICTURE
 from condensity.demo import main as run_demo
 from condensity.explorer import write_report
-from condensity.frames import cells, column_of, encode, is_missing, numbers
+from condensity.frames import cells, check_columns, encode, numbers
 from condensity.persistence import load
 from condensity.tablemodel import TableModel
 
@@ -83,14 +84,13 @@ def demo_command(
 
 def labelled_rows(model: TableModel, path: str) -> tuple[Array, Array]:
     """Inputs and targets of a table; rows with gaps as the model was fitted."""
-    parts = []
+    met = Met(model.columns)
     with open_table(path) as source:
-        first = 1
-        for block in source.blocks(BLOCK_ROWS):
-            parts.append(_labelled(model, block, first))
-            first += len(parts[-1][0])
+        check_columns([*(c.name for c in model.columns), *model.targets], source.names)
+        parts = [_labelled(model, block, met) for block in source.blocks(BLOCK_ROWS)]
         if not parts:
             raise ValueError("it has no rows: give rows with known targets")
+    met.tell()
     X, Y, gaps = (np.concatenate(values) for values in zip(*parts, strict=True))
     if gaps.any():
         note(f"{int(gaps.sum())} of {len(gaps)} rows lack values and are left out")
@@ -99,20 +99,19 @@ def labelled_rows(model: TableModel, path: str) -> tuple[Array, Array]:
     return X[~gaps], Y[~gaps]
 
 
-def _labelled(model: TableModel, block: Any, first: int) -> tuple[Array, Array, Any]:
+def _labelled(model: TableModel, block: Block, met: Met) -> tuple[Array, Array, Mask]:
     """Inputs, targets, and whether a row must be left out."""
-    columns = {name: cells(column_of(block, name)) for name in model.targets}
+    first, remedy = met.rows + 1, "correct it, or leave the row out"
     encoded = encode(model.columns, block, first_row=first)
-    Y = np.column_stack(
-        [
-            numbers(name, values, first_row=first, remedy="correct it, or leave the row out")
-            for name, values in columns.items()
-        ]
-    )
-    gaps = np.any([is_missing(values) for values in columns.values()], axis=0)
+    targets = [
+        numbers(name, cells(block[name]), first_row=first, remedy=remedy) for name in model.targets
+    ]
+    Y = np.column_stack(targets)
+    gaps = np.asarray(np.isnan(Y).any(axis=1))
     if model.missing == "error":
         remedy = "leave the row out, or fit with --missing drop or impute"
         encoded.refuse_missing([c.name for c in model.columns], first_row=first, remedy=remedy)
+    met.hear(block, encoded)
     if model.missing != "impute":
         gaps = gaps | encoded.missing.any(axis=1)
     return encoded.X, Y, gaps
