@@ -233,9 +233,13 @@ def test_progress_on_a_terminal_is_a_spinner(folder, tmp_path, monkeypatch):
 
 
 def test_warnings_of_the_library_are_notes(tmp_path):
-    path = write(tmp_path / "x.csv", columns() | {"same": [7] * 60})
+    table = columns()
+    path = write(tmp_path / "x.csv", table | {"same": [7] * 60, "y": table["y"].clip(0)})
     fit = ("fit", path, "--target", "y", *QUICK, "--test-share", 0, "--out", tmp_path / "m.cdn")
-    assert "note: X does not vary in column" in run(*fit).stderr
+    notes = [line for line in run(*fit).stderr.splitlines() if line.startswith("note: ")]
+    assert len(notes) == 2
+    assert notes[0].startswith("note: 'same' does not vary in the rows to fit to")
+    assert notes[1].startswith("note: y equals 0 in ")
 
 
 def test_parquet_without_its_reader_names_the_remedy(folder, tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -15,11 +16,11 @@ from condensity.cli.describe import described, in_words
 from condensity.cli.judge import compare, judge
 from condensity.cli.reading import Source, open_table
 from condensity.cli.say import Progress, answer, note, plain_errors
-from condensity.core.kernels import Indices
+from condensity.core.kernels import Array, Indices
 from condensity.estimators import LSCE
 from condensity.frames import Learned, learn
 from condensity.persistence import save
-from condensity.tablemodel import TableModel
+from condensity.tablemodel import TableModel, Verdict
 
 #: Rows that a fit cannot do without, and training rows that the file keeps for the report.
 FEWEST_ROWS, KEPT_ROWS = 10, 500
@@ -87,8 +88,20 @@ def fit_command(
                 missing=missing,
             )
         _tell_missing(learned, missing)
+        train, test = split(len(learned.X), test_share, seed)
         with Progress() as progress:
-            model = fit(estimator, learned, target, missing, test_share, seed, progress, samples)
+            verdict = fit(estimator, learned, train, test, progress)
+        kept = _thinned(train, seed) if samples else None
+        model = TableModel(
+            estimator,
+            learned.columns,
+            tuple(target),
+            str(missing),
+            None if kept is None else learned.X[kept],
+            None if kept is None else learned.Y[kept],
+            len(train),
+            verdict,
+        )
         save(model, out)
         told = described(model) | {"file": os.fspath(out), "missing_values": learned.missing}
         answer(told, [*in_words(model), f"model: {out}"], json)
@@ -113,44 +126,40 @@ def chosen_features(
     return list(dict.fromkeys(found))
 
 
-def fit(
-    estimator: LSCE,
-    learned: Learned,
-    targets: list[str],
-    missing: Missing,
-    test_share: float,
-    seed: int,
-    progress: Progress,
-    keep: bool,
-) -> TableModel:
-    """Fit to some rows, judge by the others."""
-    rows = np.random.default_rng(seed).permutation(len(learned.X))
-    n_test = max(2, round(test_share * len(rows))) if test_share > 0 else 0
-    test, train = np.sort(rows[:n_test]), np.sort(rows[n_test:])
-    if len(train) < FEWEST_ROWS:
+def split(n: int, test_share: float, seed: int) -> tuple[Indices, Indices]:
+    """Rows to fit to and rows to hold out, drawn at random, each in their order."""
+    rows = np.random.default_rng(seed).permutation(n)
+    n_test = max(2, round(test_share * n)) if test_share > 0 else 0
+    if n - n_test < FEWEST_ROWS:
         raise ValueError(
-            f"{len(train)} complete rows are left to fit to, which is too few: give at least "
-            f"{FEWEST_ROWS}, with missing values imputed perhaps, or hold none out (--test-share 0)"
+            f"{max(n - n_test, 0)} complete rows are left to fit to, which is too few: give at "
+            f"least {FEWEST_ROWS}, impute missing values, or hold none out (--test-share 0)"
         )
+    return np.sort(rows[n_test:]), np.sort(rows[:n_test])
+
+
+def fit(
+    estimator: LSCE, learned: Learned, train: Indices, test: Indices, progress: Progress
+) -> Verdict | None:
+    """Fit to some rows, judge by the others."""
     X, Y = learned.X[train], learned.Y[train]
-    estimator.set_params(verbose=progress.hear).fit(X, Y[:, 0] if len(targets) == 1 else Y)
-    estimator.set_params(verbose=0)
-    verdict = None
-    if n_test:
+    _tell_constant(learned, X)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not vary in column")  # told by name
+        estimator.set_params(verbose=progress.hear).fit(X, Y[:, 0] if Y.shape[1] == 1 else Y)
+        estimator.set_params(verbose=0)
+        if not len(test):
+            return None
         progress.say("evaluating")
         held_out = learned.X[test], learned.Y[test]
-        verdict = compare(judge(estimator, *held_out), (X, Y), held_out)
-    shown = _thinned(train, seed) if keep else None
-    return TableModel(
-        estimator,
-        learned.columns,
-        tuple(targets),
-        str(missing),
-        None if shown is None else learned.X[shown],
-        None if shown is None else learned.Y[shown],
-        len(train),
-        verdict,
-    )
+        return compare(judge(estimator, *held_out), (X, Y), held_out)
+
+
+def _tell_constant(learned: Learned, X: Array) -> None:
+    names = [name for column in learned.columns for name in column.names]
+    for name, values in zip(names, X.T, strict=True):
+        if (values == values[0]).all():
+            note(f"{name!r} does not vary in the rows to fit to, and tells nothing")
 
 
 def _thinned(rows: Indices, seed: int) -> Indices:

@@ -36,7 +36,7 @@ def plain_errors() -> Iterator[None]:
         refuse(str(error))
     except OSError as error:
         refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         refuse(str(error))
 
 
