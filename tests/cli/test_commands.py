@@ -195,6 +195,8 @@ def test_files_that_are_not_there_are_named(folder, tmp_path):
     refused("predict", folder / "model.cdn", tmp_path / "none.csv", says="none.csv: No such file")
     fit = ("fit", tmp_path, "--target", "y", "--out", tmp_path / "m.cdn")
     refused(*fit, says="Is a directory")
+    fit = ("fit", folder / "train.csv", "--target", "y", "--out", tmp_path)
+    refused(*fit, says="is a folder: name a file in it with --out")
 
 
 def test_damaged_models_and_other_models(folder, tmp_path):

@@ -77,6 +77,8 @@ def fit_command(
             random_state=seed,
             n_jobs=jobs,
         )
+        if out.is_dir():  # said now, not after minutes of work
+            raise ValueError(f"{out} is a folder: name a file in it with --out")
         with open_table(data) as source:
             given = options.names("--features", features, source.names)
             left_out = options.names("--exclude", exclude, source.names)

@@ -101,5 +101,5 @@ class Progress:
         """Tell of a configuration that the fit has tried."""
         self.say(
             f"fitting: tried location {tried.location}, directions {tried.n_components}, "
-            f"loss at new samples {tried.loss:.4f} (standardised)"
+            f"loss at new samples {tried.loss:.4f}"
         )
