@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: help demo test lint bench clean
 
 help:
-	@echo "make demo   fit two problems, print what was found, write a picture of p(y|z)"
+	@echo "make demo   fit two problems, print what was found, write a picture of p(y|z) and a page to explore"
 	@echo "make test   lint, type check, every test, with coverage"
 	@echo "make lint   style and types only"
 	@echo "make bench  the published procedure on the toy problems"
@@ -19,7 +19,7 @@ help:
 	@touch $@
 
 demo: .venv/installed-cli,plots
-	$(BIN)/python -m condensity.demo
+	$(BIN)/python -m condensity demo
 
 test: .venv/installed-dev lint
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto --cov --cov-report=term-missing --cov-fail-under=95

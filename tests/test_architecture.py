@@ -43,7 +43,9 @@ LAYERS = {  # what each room may use of the others
     },
     "_extras": set(),
     "_files": set(),
-    "persistence": {"_files", "core", "estimators"},
+    "frames": {"_validation"},
+    "tablemodel": {"_validation", "frames"},
+    "persistence": {"_files", "core", "estimators", "frames", "tablemodel"},
     "explorer": {
         "__version__",
         "_files",
@@ -54,9 +56,22 @@ LAYERS = {  # what each room may use of the others
         "metrics",
     },
     "experiments": {"estimators", "metrics", "datasets", "core", "plots", "_extras", "_files"},
-    "cli": {"experiments"},
+    "cli": {
+        "_extras",
+        "_files",
+        "core",
+        "demo",
+        "estimators",
+        "experiments",
+        "explorer",
+        "frames",
+        "metrics",
+        "persistence",
+        "reduction",
+        "tablemodel",
+    },
     "__main__": {"_extras", "cli"},
-    "demo": {"_extras", "plots", "estimators", "metrics", "datasets", "reduction"},
+    "demo": {"_extras", "plots", "estimators", "explorer", "metrics", "datasets", "reduction"},
 }
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
 PURE = [path for path in FILES if path.relative_to(ROOT).parts[0] in {"core", "manifold"}]
@@ -117,6 +132,7 @@ def test_importing_the_library_imports_no_extra():
         "rich",
         "polars",
         "pooch",
+        "typer",
         "requests",
         "skpro",
         "mujoco",

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from commands import run
 from condensity import LSCDE, LSCE
 from condensity._extras import require
-from condensity.demo import main
 from condensity.plots import plot_density
 
 mpl.use("Agg")
@@ -75,14 +75,16 @@ def test_plot_density_uses_the_axes_it_is_given():
     assert ax.get_xlabel() == "z"
 
 
-def test_the_demo_says_what_it_found_and_leaves_a_picture(tmp_path, capsys):
+def test_the_demo_says_what_it_found_and_leaves_a_picture_and_a_page(tmp_path):
     path = tmp_path / "demo.png"
-    main(path, n_train=60)
-    said = capsys.readouterr().out
+    said = run("demo", "--out", path, "--rows", 60).stdout
     assert re.search(r"diabetes: \d+ of 10 dimensions kept", said)
     assert re.search(r"z1 = [+-]\d\.\d\d \w+ ", said)
     assert len(re.findall(r"held-out error -\d\.\d+, without reduction -\d\.\d+", said)) == 2
     assert str(path) in said
+    page = path.with_suffix(".html")
+    assert said.rstrip().endswith(str(page))
+    assert "disease progression given 10 inputs" in page.read_text()
     pixels = plt.imread(path)
     assert pixels.shape[1] > 1000
     assert pixels.std() > 0.05  # something is drawn

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import IO
 
 
 def write_at_once(path: Path, data: bytes) -> Path:
     """Write a file so that no one ever sees half of it, not even after a crash."""
+    with open_at_once(path) as stream:
+        stream.write(data)
+    return path
+
+
+@contextmanager
+def open_at_once(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write to piece by piece, which is there when all is written, or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as stream:
         try:
-            stream.write(data)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
             os.chmod(stream.name, 0o666 & ~_umask())
@@ -20,7 +31,6 @@ def write_at_once(path: Path, data: bytes) -> Path:
         except BaseException:
             os.unlink(stream.name)
             raise
-    return path
 
 
 def _umask() -> int:

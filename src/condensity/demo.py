@@ -1,4 +1,4 @@
-"""``make demo``: fit two problems, say what was found, draw p(y|z).
+"""``make demo``: fit two problems, say what was found, draw p(y|z), write a page to explore.
 
 The diabetes table that comes with scikit-learn (ten inputs, 442 patients) and the paper's toy
 problem (b), whose truth is known.
@@ -17,6 +17,8 @@ from sklearn.model_selection import train_test_split
 from condensity._extras import require
 from condensity.datasets import toy_b
 from condensity.estimators import LSCDE, LSCE
+from condensity.estimators.summary import direction_in_words
+from condensity.explorer import write_report
 from condensity.metrics import subspace_error
 from condensity.plots import plot_density
 from condensity.reduction.configurations import Configuration
@@ -75,18 +77,14 @@ def summary(problem: Problem, model: LSCE) -> list[str]:
     covered = np.mean((inside[:, 0] <= y_test) & (y_test <= inside[:, 1]))
     return [
         f"{problem.title}: {model.n_components_} of {len(problem.names)} dimensions kept",
-        *(f"  z{i + 1} = {_direction(w, problem.names)}" for i, w in enumerate(model.components_)),
+        *(
+            f"  z{i + 1} = {direction_in_words(w, problem.names)}"
+            for i, w in enumerate(model.components_)
+        ),
         f"  held-out error {-model.score(X_test, y_test):.5f}, "
         f"without reduction {-plain.score(X_test, y_test):.5f} (lower is better)",
         f"  90 % intervals hold {covered:.0%} of the test samples",
     ]
-
-
-def _direction(weights: Any, names: list[str]) -> str:
-    """The five heaviest terms, in order of their weight."""
-    heaviest = np.argsort(-np.abs(weights))[:5]
-    terms = " ".join(f"{weights[j]:+.2f} {names[j]}" for j in heaviest)
-    return terms if len(names) <= 5 else f"{terms} ..."
 
 
 def draw(problems: list[Problem], models: list[LSCE], path: Path) -> None:
@@ -101,8 +99,26 @@ def draw(problems: list[Problem], models: list[LSCE], path: Path) -> None:
     plt.close(figure)
 
 
+def explorer(problem: Problem, model: LSCE, path: Path) -> Path:
+    """The page in which a model can be explored."""
+    X, X_test, y, y_test = problem.data
+    return write_report(
+        model,
+        path,
+        X=X,
+        y=y,
+        X_test=X_test,
+        y_test=y_test,
+        feature_names=problem.names,
+        target_names=problem.target,
+    )
+
+
 def main(path: Path = PICTURE, *, n_train: int | None = None) -> None:
-    """Run the demonstration and write its picture to ``path``; smaller ``n_train`` is quicker."""
+    """Run the demonstration and write its picture to ``path``, a page of the same name beside it.
+
+    Smaller ``n_train`` is quicker.
+    """
     rich_progress = require("rich.progress", "cli")
     require("matplotlib", "plots").use("Agg")
     problems = [problem.shortened(n_train) for problem in (diabetes(), toy())]
@@ -116,6 +132,8 @@ def main(path: Path = PICTURE, *, n_train: int | None = None) -> None:
     print(f"toy (b): distance of the subspace found from the true one {error:.3f} (at most 1.414)")
     draw(problems, models, path)
     print(f"picture: {path.resolve()}")
+    page = explorer(problems[0], models[0], path.with_suffix(".html"))
+    print(f"explore the model of diabetes in a browser: {page.resolve()}")
 
 
 if __name__ == "__main__":

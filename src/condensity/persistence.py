@@ -34,6 +34,8 @@ from condensity.core.view import Coefficients
 from condensity.estimators.location import Fitted
 from condensity.estimators.published import PublishedLSCE
 from condensity.estimators.search import Start
+from condensity.frames import Column
+from condensity.tablemodel import TableModel, Verdict
 
 VALUES: dict[str, Any] = {
     kind.__name__: kind
@@ -41,6 +43,7 @@ VALUES: dict[str, Any] = {
         Averaged,
         Bounds,
         Coefficients,
+        Column,
         Components,
         Constant,
         Density,
@@ -50,6 +53,8 @@ VALUES: dict[str, Any] = {
         Sample,
         Scaling,
         Start,
+        TableModel,
+        Verdict,
     )
 }
 MODELS: dict[str, Any] = {
@@ -67,7 +72,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : a fitted estimator of this library
+    model : a fitted estimator of this library, or a TableModel with one
     path : where to; an existing file is replaced
 
     Notes
@@ -76,14 +81,18 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     model that is read has their defaults.  A location by a regressor cannot be stored: only pickle
     could, and reading a pickle runs it.
     """
-    check_is_fitted(model)
     arrays: list[NDArray[Any]] = []
-    content = {"version": version("condensity")} | _Writer(arrays).model(model)
+    writer, written = _Writer(arrays), {"version": version("condensity")}
+    check_is_fitted(model.model if isinstance(model, TableModel) else model)
+    told = writer.value(model) if isinstance(model, TableModel) else writer.model(model)
+    content = written | told
     write_at_once(Path(path), pack(content, arrays))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model that ``save`` wrote.
+    """Read a model that ``save`` wrote, or ``condensity fit``, which gives a ``TableModel``.
+
+    A ``TableModel`` is asked with tables: ``load("model.cdn").predict_dist(frame)``.
 
     Raises ``ValueError`` for a file that is damaged or is something else; nothing of it is run.
     Its checksum tells accidents, not intent: trust the numbers as you trust where they come from.
@@ -94,9 +103,10 @@ def load(path: str | os.PathLike[str]) -> Any:
         if isinstance(content, dict) and "version" in content:
             origin = f" (written by version {content['version']!s:.20})"
         model = _Reader(arrays).value(content)
-        if type(model).__name__ not in MODELS:
+        estimator = model.model if isinstance(model, TableModel) else model
+        if type(estimator).__name__ not in MODELS:
             raise DamagedFileError("it holds no model")
-        _ask(model)
+        _ask(estimator)
     except DamagedFileError as error:
         raise ValueError(
             f"{os.fspath(path)} is no model that can be read: {error}{origin}; "

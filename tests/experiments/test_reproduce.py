@@ -91,15 +91,16 @@ def test_what_is_not_there_is_refused_in_one_sentence(arguments, message, tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_study_of_which_nothing_came_is_told(tmp_path, monkeypatch):
+def test_a_problem_of_which_nothing_came_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("CONDENSITY_DATA", str(tmp_path))
     monkeypatch.delenv("CONDENSITY_DATA_URL", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    done = run("illustration", "--only", "Old Faithful", "--jobs", 1, "--out", tmp_path / "out")
+    wanted = [part for name in ("Old Faithful", "Illustrative data") for part in ("--only", name)]
+    done = run("illustration", *wanted, "--quick", "--jobs", 2, "--out", tmp_path / "out")
     assert done.exit_code == 1
     assert "3 of these cells failed; --retry tries them again" in done.output
-    assert "Cells that failed" in (tmp_path / "out" / "index.html").read_text()
+    assert "Cells that failed" in (tmp_path / "out" / "quick" / "index.html").read_text()
 
 
 def test_failed_cells_are_on_the_page(tmp_path):

@@ -72,6 +72,8 @@ def test_samples_are_thinned_or_left_out(report, tmp_path):
     assert told(bare)["inputs"][0]["high"] == explored.X[:, 0].max()
     one, two = (write_report(model, tmp_path / n, **data, n_points=9) for n in ("c", "d"))
     assert one.read_bytes() == two.read_bytes()
+    some = write_report(model, tmp_path / "f.html", **data, n_train=12345)
+    assert fact(some, "Training samples") == "12345"
     only_inputs = told(write_report(model, tmp_path / "e.html", X=explored.X))
     assert only_inputs["points"]["Y"] is None
 

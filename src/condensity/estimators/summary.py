@@ -47,6 +47,13 @@ def orient(prepared: Prepared, W: Array) -> Array:
     return np.where(covariance < 0, -1.0, 1.0)[:, None] * W
 
 
+def direction_in_words(weights: Array, names: Sequence[str], most: int = 5) -> str:
+    """The heaviest terms of a direction, in the order of their weights."""
+    heaviest = np.argsort(-np.abs(weights), kind="stable")[:most]
+    terms = " ".join(f"{weights[j]:+.2f} {names[j]}" for j in heaviest)
+    return terms if len(names) <= most else f"{terms} ..."
+
+
 def print_configuration(configuration: Configuration) -> None:
     """A line of progress."""
     s = configuration.setting

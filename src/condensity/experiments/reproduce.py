@@ -36,7 +36,9 @@ def cells_of(studies: Sequence[str], *, quick: bool, only: Collection[str]) -> l
 
 def tables_not_there(cells: Sequence[Cell]) -> dict[str, str]:
     """Why tables that cells need cannot be had; empty when there is something to begin with."""
-    needed = {cell.problem for cell in cells if cell.problem in names()}
+    needed = {cell.problem for cell in cells}
+    if not needed <= set(names()):
+        return {}
     lacking = {}
     for name in needed:
         try:

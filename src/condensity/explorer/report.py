@@ -30,6 +30,7 @@ def write_report(
     target_names: Sequence[str] | str | None = None,
     title: str | None = None,
     n_points: int = 400,
+    n_train: int | None = None,
     random_state: Any = 0,
 ) -> Path:
     """Write a fitted model as one self-contained page in which it can be explored.
@@ -53,6 +54,8 @@ def write_report(
     n_points : int, default=400
         Training samples kept in the page, drawn at random if there are more; 0 keeps none, for a
         page that is to be shared where the data are not.
+    n_train : int, optional
+        Number of training samples, where ``X`` is only some of them.
     random_state : None, int, RandomState or Generator, default=0
         Draws these samples.
 
@@ -87,7 +90,9 @@ def write_report(
     if test is not None and test.Y is not None:
         told["calibration"] = calibration(readable, test.X, test.Y, rng)
     told["title"] = str(title) if title else f"{', '.join(outputs)} given {_inputs(inputs)}"
-    told["facts"] = facts(model, readable, None if samples is None else len(samples.X), __version__)
+    if n_train is None and samples is not None:
+        n_train = len(samples.X)
+    told["facts"] = facts(model, readable, n_train, __version__)
     return write_at_once(Path(path), page(told).encode())
 
 

@@ -1,4 +1,4 @@
-"""The command ``condensity``."""
+"""``condensity reproduce``: the paper's tables and figures."""
 
 from __future__ import annotations
 
@@ -17,16 +17,9 @@ from condensity.experiments.reproduce import cells_of, records_of, reproduce, ta
 from condensity.experiments.runner import local_workers, missing
 from condensity.experiments.studies import STUDIES
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 ALL = "all"
 
 
-@app.callback()
-def main() -> None:
-    """Conditional densities p(y|x) and the few directions of x they depend on."""
-
-
-@app.command("reproduce")
 def reproduce_command(
     study: Annotated[str, typer.Argument(help=f"{', '.join(STUDIES)}, or {ALL}")] = ALL,
     out: Annotated[Path, typer.Option(help="folder for records, tables, figures, page")] = Path(
@@ -102,7 +95,3 @@ def _problems(studies: list[str], only: list[str]) -> list[str]:
 def _refuse(message: str) -> None:
     typer.echo(f"condensity: {message}", err=True)
     raise typer.Exit(2)
-
-
-if __name__ == "__main__":
-    app()

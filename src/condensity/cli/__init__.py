@@ -1,0 +1,5 @@
+"""The command ``condensity``."""
+
+from condensity.cli.app import app
+
+__all__ = ["app"]

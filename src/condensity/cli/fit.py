@@ -1,0 +1,179 @@
+"""``condensity fit``: from a table to a model in a file."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from condensity.cli import options
+from condensity.cli.describe import described, in_words
+from condensity.cli.judge import compare, judge
+from condensity.cli.reading import Source, open_table
+from condensity.cli.say import Progress, answer, note, plain_errors
+from condensity.core.kernels import Array, Indices
+from condensity.estimators import LSCE
+from condensity.frames import Learned, learn
+from condensity.persistence import save
+from condensity.tablemodel import TableModel, Verdict
+
+#: Rows that a fit cannot do without, and training rows that the file keeps for the report.
+FEWEST_ROWS, KEPT_ROWS = 10, 500
+
+
+class Missing(StrEnum):
+    """What to do about missing values."""
+
+    error = "error"
+    drop = "drop"
+    impute = "impute"
+
+
+def fit_command(
+    data: Annotated[str, typer.Argument(help="table: CSV (also .gz) or Parquet; - reads stdin")],
+    target: Annotated[list[str], typer.Option(help="column to predict; repeat for several")],
+    out: Annotated[Path, typer.Option(help="file for the model")],
+    features: Annotated[
+        str | None, typer.Option(help="columns to use: a,b,... (default: all)")
+    ] = None,
+    exclude: Annotated[str | None, typer.Option(help="columns to leave out: a,b,...")] = None,
+    categorical: Annotated[
+        str | None, typer.Option(help="columns of numbers that are categories: a,b,...")
+    ] = None,
+    missing: Annotated[
+        Missing,
+        typer.Option(
+            help="missing values: refuse them, drop their rows, or impute "
+            "(medians, and no category)"
+        ),
+    ] = Missing.error,
+    components: Annotated[str, typer.Option(help="number of directions, or auto")] = "auto",
+    members: Annotated[int, typer.Option(min=1, help="models to average; 1 is quicker")] = 10,
+    bounds: Annotated[
+        list[str] | None,
+        typer.Option(help="LOWER,UPPER of the target, either may be empty; repeat for several"),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="the same seed gives the same model")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="workers")] = os.cpu_count() or 1,
+    test_share: Annotated[
+        float, typer.Option(min=0, max=0.9, help="share of rows held out to evaluate; 0: none")
+    ] = 0.2,
+    samples: Annotated[
+        bool, typer.Option(help=f"keep up to {KEPT_ROWS} training rows in the file, for report")
+    ] = True,
+    json: Annotated[bool, typer.Option("--json", help="tell the summary as JSON")] = False,
+) -> None:
+    """Fit the density of targets given all other columns, and say how good it is."""
+    with plain_errors():
+        estimator = LSCE(
+            options.components(components),
+            n_members=members,
+            bounds=options.bounds(bounds or [], len(target)),
+            random_state=seed,
+            n_jobs=jobs,
+        )
+        if out.is_dir():  # said now, not after minutes of work
+            raise ValueError(f"{out} is a folder: name a file in it with --out")
+        with open_table(data) as source:
+            given = options.names("--features", features, source.names)
+            left_out = options.names("--exclude", exclude, source.names)
+            learned = learn(
+                source.whole(),
+                chosen_features(source, target, given, left_out),
+                target,
+                categorical=options.names("--categorical", categorical, source.names),
+                missing=missing,
+            )
+        _tell_missing(learned, missing)
+        train, test = split(len(learned.X), test_share, seed)
+        with Progress() as progress:
+            verdict = fit(estimator, learned, train, test, progress)
+        kept = _thinned(train, seed) if samples else None
+        model = TableModel(
+            estimator,
+            learned.columns,
+            tuple(target),
+            str(missing),
+            None if kept is None else learned.X[kept],
+            None if kept is None else learned.Y[kept],
+            len(train),
+            verdict,
+        )
+        save(model, out)
+        told = described(model) | {"file": os.fspath(out), "missing_values": learned.missing}
+        answer(told, [*in_words(model), f"model: {out}"], json)
+
+
+def chosen_features(
+    source: Source, targets: list[str], given: list[str], left_out: list[str]
+) -> list[str]:
+    """The columns to condition on: those given, or all that are neither target nor left out."""
+    for name in targets:
+        if name not in source.names:
+            known = ", ".join(map(repr, source.names))
+            raise ValueError(f"there is no column {name!r} for --target: choose among {known}")
+        if name in given or targets.count(name) > 1:
+            raise ValueError(f"column {name!r} is named twice: a target is one target, no feature")
+    found = [name for name in given or source.names if name not in (*targets, *left_out)]
+    if "" in found:
+        note("the column without a name, row numbers perhaps, is left out")
+        found.remove("")
+    if not found:
+        raise ValueError("no column is left to condition on: name one with --features")
+    return list(dict.fromkeys(found))
+
+
+def split(n: int, test_share: float, seed: int) -> tuple[Indices, Indices]:
+    """Rows to fit to and rows to hold out, drawn at random, each in their order."""
+    rows = np.random.default_rng(seed).permutation(n)
+    n_test = max(2, round(test_share * n)) if test_share > 0 else 0
+    if n - n_test < FEWEST_ROWS:
+        raise ValueError(
+            f"{max(n - n_test, 0)} complete rows are left to fit to, which is too few: give at "
+            f"least {FEWEST_ROWS}, impute missing values, or hold none out (--test-share 0)"
+        )
+    return np.sort(rows[n_test:]), np.sort(rows[:n_test])
+
+
+def fit(
+    estimator: LSCE, learned: Learned, train: Indices, test: Indices, progress: Progress
+) -> Verdict | None:
+    """Fit to some rows, judge by the others."""
+    X, Y = learned.X[train], learned.Y[train]
+    _tell_constant(learned, X)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not vary in column")  # told by name
+        estimator.set_params(verbose=progress.hear).fit(X, Y[:, 0] if Y.shape[1] == 1 else Y)
+        estimator.set_params(verbose=0)
+        if not len(test):
+            return None
+        progress.say("evaluating")
+        held_out = learned.X[test], learned.Y[test]
+        return compare(judge(estimator, *held_out), (X, Y), held_out)
+
+
+def _tell_constant(learned: Learned, X: Array) -> None:
+    names = [name for column in learned.columns for name in column.names]
+    for name, values in zip(names, X.T, strict=True):
+        if (values == values[0]).all():
+            note(f"{name!r} does not vary in the rows to fit to, and tells nothing")
+
+
+def _thinned(rows: Indices, seed: int) -> Indices:
+    if len(rows) <= KEPT_ROWS:
+        return rows
+    return np.sort(np.random.default_rng(seed).choice(rows, KEPT_ROWS, replace=False))
+
+
+def _tell_missing(learned: Learned, missing: Missing) -> None:
+    for name, count in learned.missing.items():
+        note(f"column {name!r} has {count} missing values")
+    if learned.n_dropped:
+        note(f"{learned.n_dropped} rows are left out")
+    if learned.missing and missing is Missing.impute:
+        note("numbers are filled in with medians, categories with none; rows need their targets")

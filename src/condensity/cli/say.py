@@ -1,0 +1,105 @@
+"""How the commands speak: answers on standard output, all else on standard error."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from condensity.reduction.configurations import Configuration
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """What goes wrong in one sentence and exit code 2, the library's warnings as notes."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = lambda message, *rest, **more: note(str(message))
+            yield
+    except BrokenPipeError:  # whoever read our answers has enough of them
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(1) from None
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("condensity"):
+            raise
+        refuse(str(error))
+    except OSError as error:
+        refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except ValueError as error:
+        refuse(str(error))
+
+
+def refuse(message: str) -> None:
+    """Say why nothing is done, and end."""
+    typer.echo(f"condensity: {printable(message)}", err=True)
+    raise typer.Exit(2)
+
+
+def note(message: str) -> None:
+    """Something to know."""
+    typer.echo(f"note: {printable(message)}", err=True)
+
+
+def answer(told: dict[str, Any], words: list[str], json: bool) -> None:
+    """Answer a machine or a reader."""
+    typer.echo(as_json(told) if json else "\n".join(map(printable, words)))
+
+
+def printable(text: str) -> str:
+    """One line without what would steer a terminal: names come from files."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def as_json(told: Any) -> str:
+    """One object on one line; what is no number is null."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: plain(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [plain(item) for item in value]
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    return json.dumps(plain(told), ensure_ascii=False, allow_nan=False)
+
+
+class Progress:
+    """What is being done: a spinner on a terminal, elsewhere a line for each thing done."""
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True)
+        self._status = self._console.status("fitting") if self._console.is_terminal else None
+
+    def __enter__(self) -> Progress:
+        if self._status is not None:
+            self._status.start()
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def say(self, text: str) -> None:
+        """Tell what is done now."""
+        if self._status is None:
+            typer.echo(text, err=True)
+        else:
+            self._status.update(escape(text))
+
+    def hear(self, tried: Configuration) -> None:
+        """Tell of a configuration that the fit has tried."""
+        self.say(
+            f"fitting: tried location {tried.location}, directions {tried.n_components}, "
+            f"loss at new samples {tried.loss:.4f}"
+        )

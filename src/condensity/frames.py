@@ -1,0 +1,256 @@
+"""Tables of numbers and categories, as the arrays that an estimator takes.
+
+A table is whatever gives a column by its name: a frame of pandas or polars, or a dict.  Its cells
+are numbers, text or missing.  Text that spells numbers is numbers, and whatever is known of a
+column is learned once, from the table that a model is fitted to: a block of rows is encoded as it
+would be within the whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from condensity._validation import Array, Mask
+
+Cells = NDArray[Any]  # (m,) floats, text, or None where a value is missing
+
+#: What stands for a missing value, besides None and NaN.
+MISSING = frozenset(
+    ["", "#N/A", "<NA>", "?", "N/A", "NA", "NULL", "NaN", "NaT", "None", "n/a", "nan", "null"]
+)
+#: More categories than this make more inputs than any sample can tell apart.
+MOST_CATEGORIES = 100
+NUMBER, FLAG, CATEGORY = KINDS = ("number", "flag", "category")
+POLICIES = ("error", "drop", "impute")
+DATE = re.compile(r"(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3\d{4})([T ].*)?")
+
+
+def cells(values: Any) -> Cells:
+    """A column of any kind as floats, text, or None where a value is missing: (m,)."""
+    array = np.asarray(values)
+    if array.dtype.kind in "Mm":
+        array = array.astype(str)
+    return np.fromiter((_cell(value) for value in array.tolist()), dtype=object, count=len(array))
+
+
+def _cell(value: Any) -> float | str | None:
+    if isinstance(value, bool):
+        return str(value)
+    if isinstance(value, Real | Decimal):
+        number = float(value)
+        return None if np.isnan(number) else number
+    text = str(value).strip()
+    return None if text in MISSING else text
+
+
+def is_missing(column: Cells) -> Mask:
+    """Where a value is missing: (m,)."""
+    return np.fromiter((cell is None for cell in column), dtype=bool, count=len(column))
+
+
+def numbers(name: str, column: Cells, *, first_row: int = 1, remedy: str) -> Array:
+    """The numbers of a column, NaN where they are missing; refuses anything else: (m,)."""
+    found = np.array([np.nan if cell is None else _number(cell) for cell in column], dtype=float)
+    bad = np.isinf(found)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"column {name!r} must hold numbers, got {_text(column[row])!r} in row "
+            f"{first_row + row}: {remedy}"
+        )
+    return found
+
+
+def _number(cell: float | str) -> float:
+    """A number, or infinity for what is none."""
+    try:
+        number = float("inf" if isinstance(cell, str) and "_" in cell else cell)
+    except ValueError:
+        return np.inf
+    return number if np.isfinite(number) else np.inf
+
+
+def _text(cell: float | str) -> str:
+    """A category by its name, the same whether it was read as a number or as text."""
+    if isinstance(cell, str):
+        return cell
+    return str(int(cell)) if cell == round(cell) else repr(cell)
+
+
+@dataclass(frozen=True)
+class Column:
+    """An input: how its values become numbers."""
+
+    name: str
+    kind: str
+    categories: tuple[str, ...] = ()
+    fill: float = 0.0  # the median, for values that are missing
+
+    def __post_init__(self) -> None:
+        known = isinstance(self.name, str) and self.kind in KINDS and np.isfinite(self.fill)
+        told = isinstance(self.categories, tuple) and all(
+            isinstance(category, str) for category in self.categories
+        )
+        if not (known and told and bool(self.categories) == (self.kind == CATEGORY)):
+            raise ValueError(f"{self.name!r} is no column")
+
+    @classmethod
+    def learn(cls, name: str, column: Cells, *, as_category: bool = False) -> Column:
+        """What a column is, by its values; refuses what is no use as an input."""
+        there = [cell for cell in column if cell is not None]
+        if not there:
+            raise ValueError(f"column {name!r} holds no values: leave it out")
+        if as_category:
+            return cls(name, CATEGORY, _categories(name, there))
+        if {_text(cell).lower() for cell in there} <= {"true", "false"}:
+            return cls(name, FLAG, fill=float(np.median(_flags(there))))
+        found = np.array([_number(cell) for cell in there])
+        finite = found[np.isfinite(found)]
+        if 2 * len(finite) > len(there):
+            numbers(name, column, remedy="correct it, leave the column out or call it categorical")
+            return cls(name, NUMBER, fill=float(np.median(finite)))
+        return cls(name, CATEGORY, _categories(name, there))
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the inputs it becomes."""
+        return [f"{self.name}={c}" for c in self.categories] or [self.name]
+
+    def encode(self, column: Cells, *, first_row: int = 1) -> tuple[Array, Mask]:
+        """Numbers (m, k), missing ones filled, and where a category is new (m,).
+
+        What is new or missing has no category: all its numbers are zero.
+        """
+        if self.kind == CATEGORY:
+            place = {category: k for k, category in enumerate(self.categories)}
+            at = np.array([-1 if c is None else place.get(_text(c), -1) for c in column], dtype=int)
+            values = (at[:, None] == np.arange(len(place))).astype(float)
+            return values, (at < 0) & ~is_missing(column)
+        if self.kind == FLAG:
+            column = _flags(column)
+        remedy = "correct it, or fit again with what this column is now"
+        found = numbers(self.name, column, first_row=first_row, remedy=remedy)
+        values = np.where(np.isnan(found), self.fill, found)[:, None]
+        return values, np.zeros(len(column), dtype=bool)
+
+
+def _flags(column: Iterable[Any]) -> Cells:
+    """Cells with 1 for true and 0 for false."""
+    spelt = {"true": 1.0, "false": 0.0}
+    told = [spelt.get(c.lower(), c) if isinstance(c, str) else c for c in column]
+    return np.fromiter(told, dtype=object, count=len(told))
+
+
+def _categories(name: str, there: Sequence[float | str]) -> tuple[str, ...]:
+    found = sorted({_text(cell) for cell in there})
+    if all(DATE.fullmatch(category) for category in found):
+        raise ValueError(
+            f"column {name!r} holds dates such as {found[0]!r}: leave it out, or turn it into "
+            "numbers such as the year or the days since some day"
+        )
+    if len(found) > min(MOST_CATEGORIES, max(2, len(there) / 2)):
+        raise ValueError(
+            f"column {name!r} has {len(found)} categories in {len(there)} rows, such as "
+            f"{found[0]!r}, too many to learn from: leave it out or merge them"
+        )
+    return tuple(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Rows of a table as inputs, and what was met on the way."""
+
+    X: Array  # (m, dx)
+    missing: Mask  # (m, columns)
+    unseen: Mask  # (m, columns) categories that the fit did not know
+
+    def refuse_missing(self, names: Sequence[str], *, first_row: int = 1, remedy: str) -> None:
+        """Raise if any value is missing."""
+        if self.missing.any():
+            row, column = (int(i) for i in np.argwhere(self.missing)[0])
+            raise ValueError(
+                f"column {names[column]!r} has no value in row {first_row + row}: {remedy}"
+            )
+
+
+def encode(columns: Sequence[Column], table: Mapping[str, Any], *, first_row: int = 1) -> Encoded:
+    """The rows of a table, as inputs."""
+    check_columns([column.name for column in columns], getattr(table, "columns", table))
+    read = [cells(table[column.name]) for column in columns]
+    pairs = list(zip(columns, read, strict=True))
+    parts = [column.encode(values, first_row=first_row) for column, values in pairs]
+    return Encoded(
+        np.hstack([values for values, _ in parts]),
+        np.column_stack([is_missing(values) for values in read]),
+        np.column_stack([unseen for _, unseen in parts]),
+    )
+
+
+def column_of(table: Mapping[str, Any], name: str) -> Any:
+    """A column by its name."""
+    check_columns([name], getattr(table, "columns", table))
+    return table[name]
+
+
+def check_columns(needed: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse a table that lacks columns."""
+    known = list(known)
+    lacking = [repr(name) for name in needed if name not in known]
+    if lacking:
+        columns = "column" if len(lacking) == 1 else "columns"
+        raise ValueError(f"the table lacks the {columns} {', '.join(lacking)}: add what is needed")
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A table to fit to: its columns, and the rows that are complete enough."""
+
+    columns: tuple[Column, ...]
+    X: Array  # (n, dx)
+    Y: Array  # (n, dy)
+    missing: dict[str, int]  # values, by the names of columns that lack some
+    n_dropped: int
+
+
+def learn(
+    table: Mapping[str, Any],
+    features: Sequence[str],
+    targets: Sequence[str],
+    *,
+    categorical: Sequence[str] = (),
+    missing: str = "error",
+) -> Learned:
+    """Learn the columns of a table.
+
+    ``missing`` says what to do about missing values: refuse them (error), leave their rows out
+    (drop), or put the median for a number and no category for a category (impute).  Rows without
+    a target are never filled in.
+    """
+    read = {name: cells(column_of(table, name)) for name in (*features, *targets)}
+    gaps = {name: is_missing(column) for name, column in read.items()}
+    counts = {name: int(gap.sum()) for name, gap in gaps.items() if gap.any()}
+    if counts and missing == "error":
+        told = ", ".join(f"{name!r} ({count})" for name, count in counts.items())
+        raise ValueError(
+            f"values are missing in {told}: leave their rows out (drop), fill them in (impute), "
+            "or leave these columns out"
+        )
+    needed = targets if missing == "impute" else list(read)
+    drop = np.any([gaps[name] for name in needed], axis=0)
+    kept = {name: column[~drop] for name, column in read.items()}
+    if drop.all():
+        raise ValueError(f"none of the {len(drop)} rows is complete: leave columns out or impute")
+    remedy = "correct it, or leave these rows out"
+    Y = np.column_stack([numbers(name, read[name], remedy=remedy) for name in targets])[~drop]
+    columns = tuple(
+        Column.learn(name, kept[name], as_category=name in categorical) for name in features
+    )
+    return Learned(columns, encode(columns, kept).X, Y, counts, int(drop.sum()))

@@ -1,0 +1,302 @@
+"""The commands: what they say, what they refuse, what is left behind."""
+
+import gzip
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import gaussian_kde
+
+import condensity
+from commands import QUICK, columns, read, refused, run, write
+from condensity import LSCDE, LSCE, SIR, Reduced
+from condensity.cli.fit import KEPT_ROWS, _thinned
+from condensity.frames import learn
+from condensity.metrics import squared_loss
+
+
+def test_fit_evaluates_with_rows_held_out(folder, tmp_path):
+    out = tmp_path / "m.cdn"
+    fit = ("fit", folder / "train.csv", "--target", "y", "--features", "a,colour", *QUICK)
+    result = run(*fit, "--test-share", "0.25", "--out", out, "--json")
+    told = json.loads(result.stdout)
+    assert told["columns"][1] == {
+        "name": "colour",
+        "kind": "category",
+        "categories": ["blue", "green", "red"],
+    }
+    assert (told["training_rows"], told["evaluation"]["rows"]) == (45, 15)
+    assert (told["n_components"], told["n_inputs"]) == (1, 4)
+    assert set(told["directions"][0]) == {"a", "colour=blue", "colour=green", "colour=red"}
+    assert told["file"] == str(out)
+
+    # The same by hand, with the rows that the seed draws.
+    learned = learn(columns(), ["a", "colour"], ["y"])
+    rows = np.random.default_rng(0).permutation(60)
+    test, train = np.sort(rows[:15]), np.sort(rows[15:])
+    X, y = learned.X, learned.Y[:, 0]
+    ours = LSCE(1, n_members=1, random_state=0).fit(X[train], y[train])
+    dist, found = ours.predict_dist(X[test]), told["evaluation"]
+    assert found["error"] == pytest.approx(squared_loss(dist, y[test]))
+    inside = np.mean(
+        [low <= v <= high for (low, high), v in zip(dist.interval(0.9), y[test], strict=True)]
+    )
+    assert found["coverage"]["y"]["share"] == pytest.approx(inside)
+    assert found["coverage"]["y"]["standard_error"] == pytest.approx((0.9 * 0.1 / 15) ** 0.5)
+    plain = LSCDE(random_state=0).fit(X[train], y[train])
+    assert found["error_without_reduction"] == pytest.approx(-plain.score(X[test], y[test]))
+    # Without inputs: about what a textbook's estimate of the density of y gets.
+    kde = gaussian_kde(y[train])
+    expected = 0.5 * kde.integrate_kde(kde) - kde(y[test]).mean()
+    assert found["error_without_inputs"] == pytest.approx(expected, abs=0.03)
+    # One line for each configuration where there is no terminal.
+    lines = [line for line in result.stderr.splitlines() if line.startswith("fitting: tried")]
+    assert len(lines) == len(ours.cv_results_["weight"])
+
+    words = run("inspect", out).stdout
+    assert "d_z = 1 of 4 dimensions kept" in words
+    assert "without inputs" in words
+    assert "90% intervals hold" in words
+    assert json.loads(run("inspect", out, "--json").stdout) == {
+        key: told[key] for key in told if key not in ("file", "missing_values")
+    }
+
+
+def test_evaluate_and_report(folder, model, tmp_path):
+    told = json.loads(run("evaluate", folder / "model.cdn", folder / "new.csv", "--json").stdout)
+    new = columns(n=30, seed=1)
+    dist = model.predict_dist(new)
+    assert told["error"] == pytest.approx(squared_loss(dist, new["y"]))
+    assert told["log_loss"] == pytest.approx(-dist.log_pdf(new["y"]).mean())
+    assert "held-out error" in run("evaluate", folder / "two.cdn", folder / "new.csv").stdout
+    strange = write(tmp_path / "x.csv", new | {"colour": ["mauve", *new["colour"][1:]]})
+    assert "such as 'mauve'" in run("evaluate", folder / "model.cdn", strange).stderr
+    page = tmp_path / "report.html"
+    said = run("report", folder / "model.cdn", folder / "new.csv", "--out", page).stdout
+    assert said.strip() == str(page)
+    text = page.read_text()
+    assert "colour=red" in text
+    assert '["Training samples", "60"]' in text or '["Training samples","60"]' in text
+    assert '"calibration":null' not in text.replace(" ", "")
+    run("report", folder / "two.cdn", "--out", page)
+    assert '"calibration":null' in page.read_text().replace(" ", "")
+
+
+def test_the_same_seed_gives_the_same_file_and_samples_may_be_left_out(folder, tmp_path):
+    fit = ("fit", folder / "train.csv", "--target", "y", "--exclude", "y2", *QUICK)
+    run(*fit, "--test-share", 0, "--out", tmp_path / "again.cdn")
+    ours = (folder / "model.cdn").read_bytes()
+    assert (tmp_path / "again.cdn").read_bytes() == ours
+    run(*fit, "--test-share", 0, "--no-samples", "--out", tmp_path / "less.cdn")
+    found = condensity.load(tmp_path / "less.cdn")
+    assert found.X is None
+    assert found.Y is None
+    run("report", tmp_path / "less.cdn", "--out", tmp_path / "page.html")
+    assert found.rows == 60
+
+
+def test_standard_input_and_names_in_quotes(folder, tmp_path):
+    fit = ("fit", "-", "--target", "y", "--features", 'a, "b, of two", colour', *QUICK)
+    table = (folder / "train.csv").read_text()
+    run(*fit, "--test-share", 0, "--out", tmp_path / "m.cdn", stdin=table)
+    assert (tmp_path / "m.cdn").read_bytes() == (folder / "model.cdn").read_bytes()
+
+
+def test_what_was_fitted_is_used_from_python(folder, model):
+    new = pd.DataFrame(columns(n=5, seed=3))
+    X = np.column_stack(
+        [new["a"], new["b, of two"], *(new["colour"] == c for c in ("blue", "green", "red"))]
+    ).astype(float)
+    np.testing.assert_array_equal(model.encode(new), X)
+    np.testing.assert_array_equal(model.predict(new), model.model.predict(X))
+    np.testing.assert_array_equal(
+        model.predict_dist(new).quantile(0.3), model.model.predict_dist(X).quantile(0.3)
+    )
+    with pytest.raises(ValueError, match="column 'a' has no value in row 2: leave the row out"):
+        model.predict_dist(new.assign(a=[1, None, 1, 1, 1]))
+
+
+def test_missing_values_are_told_by_column(tmp_path):
+    table = columns()
+    table["a"] = [*["", "NA"], *table["a"][2:]]
+    table["colour"] = [*table["colour"][:-1], ""]
+    path = write(tmp_path / "gaps.csv", table)
+    fit = ("fit", path, "--target", "y", "--exclude", "y2", *QUICK, "--test-share", 0)
+    out = tmp_path / "m.cdn"
+    refused(*fit, "--out", out, says="values are missing in 'a' (2), 'colour' (1): leave")
+    assert not out.exists()
+    dropped = run(*fit, "--out", out, "--missing", "drop", "--json")
+    assert "column 'a' has 2 missing values" in dropped.stderr
+    assert "3 rows are left out" in dropped.stderr
+    assert json.loads(dropped.stdout)["training_rows"] == 57
+    found = read(run("predict", out, path).stdout)  # blank, as they were dropped
+    assert [i for i, cell in enumerate(found["y_mean"]) if not cell] == [0, 1, 59]
+    assert "3 of 60 rows lack values" in run("evaluate", out, path).stderr
+    filled = run(*fit, "--out", out, "--missing", "impute", "--json")
+    assert json.loads(filled.stdout)["training_rows"] == 60
+    answers = run("predict", out, path)
+    assert all(read(answers.stdout)["y_mean"])
+    assert "3 of 60 rows have missing inputs" in answers.stderr
+    asked = ("--missing", "error", "--out", tmp_path / "out.csv")
+    refused("predict", out, path, *asked, says="column 'a' has no value in row 1")
+
+
+HOSTILE = {
+    "empty": (b"", "it is empty"),
+    "no rows": (b"a,y\n", "it has no rows"),
+    "one name twice": (b"a,a,y\n1,2,3\n", "several columns named 'a'"),
+    "no target": (b"a,z\n1,2\n", "there is no column 'y' for --target: choose among 'a', 'z'"),
+    "nothing but the target": (b"y\n1\n2\n", "no column is left to condition on"),
+    "a row that is cut": (b"a,b,y\n1,2,3\n1,2\n", "row 2 has 2 cells and the header 3"),
+    "a row that is long": (b"a,y\n1,2,3\n", "row 1 has 3 cells and the header 2"),
+    "a quote that is open": (b'a,y\n1,"2\n', "is damaged"),
+    "other bytes": (b"a,y\n\xff\xfe,2\n", "is no text in UTF-8"),
+    "a target of text": (b"a,y\n" + b"1,2\n" * 20 + b"3,big\n", "column 'y' must hold numbers"),
+    "a gzip that is cut": (gzip.compress(b"a,y\n" + b"1,2\n" * 2000)[:-20], "is damaged"),
+    "no Parquet": (b"PAR1 and nothing more", ""),
+    "few rows": (b"a,y\n" + b"1,2\n" * 5, "rows are left to fit to, which is too few"),
+    "a constant target": (b"a,y\n" + b"1,2\n2,2\n" * 20, "y does not vary"),
+    "dates": (b"a,y\n" + b"2020-01-01,2\n2020-01-02,3\n" * 20, "holds dates"),
+}
+
+
+@pytest.mark.parametrize(("data", "says"), HOSTILE.values(), ids=HOSTILE)
+def test_tables_that_are_none_are_refused_in_a_sentence(data, says, tmp_path):
+    path, out = tmp_path / "data.csv", tmp_path / "m.cdn"
+    path.write_bytes(data)
+    refused("fit", path, "--target", "y", "--out", out, *QUICK, says=says)
+    assert [p.name for p in tmp_path.iterdir()] == ["data.csv"]
+
+
+USAGE = {
+    "a feature": (["--features", "a,zz"], "--features names 'zz', which is no column"),
+    "a target as feature": (["--features", "a,y"], "column 'y' is named twice"),
+    "a target twice": (["--target", "y"], "column 'y' is named twice"),
+    "bounds": (["--bounds", "0"], "--bounds must be LOWER,UPPER, got '0'"),
+    "no bounds": (["--bounds", "a,b"], "--bounds must be numbers separated by commas, got 'a'"),
+    "many bounds": (["--bounds", "0,", "--bounds", "0,"], "given 2 times for 1 targets"),
+    "beyond bounds": (["--bounds", "0,"], "bounds"),
+    "components": (["--components", "some"], "--components must be a number or auto"),
+    "too many": (["--components", "40"], "n_components"),
+}
+
+
+@pytest.mark.parametrize(("options", "says"), USAGE.values(), ids=USAGE)
+def test_options_that_make_no_sense_are_refused(options, says, folder, tmp_path):
+    fit = ("fit", folder / "train.csv", "--target", "y", "--out", tmp_path / "m.cdn", *QUICK)
+    refused(*fit, *options, says=says)
+
+
+def test_files_that_are_not_there_are_named(folder, tmp_path):
+    refused("inspect", tmp_path / "none.cdn", says="none.cdn: No such file")
+    refused("predict", folder / "model.cdn", tmp_path / "none.csv", says="none.csv: No such file")
+    fit = ("fit", tmp_path, "--target", "y", "--out", tmp_path / "m.cdn")
+    refused(*fit, says="Is a directory")
+    fit = ("fit", folder / "train.csv", "--target", "y", "--out", tmp_path)
+    refused(*fit, says="is a folder: name a file in it with --out")
+
+
+def test_damaged_models_and_other_models(folder, tmp_path):
+    bad = tmp_path / "bad.cdn"
+    bad.write_bytes((folder / "model.cdn").read_bytes()[:-9])
+    for command in ("inspect", "report"):
+        refused(command, bad, says="is no model that can be read")
+    X = pd.DataFrame({"a": columns()["a"], "b": columns()["b, of two"]})
+    fixed = LSCDE(bandwidth=0.5, penalty=0.1, random_state=0)
+    condensity.save(fixed.fit(X, columns()["y"]), bad)
+    assert read(run("predict", bad, write(tmp_path / "x.csv", X.to_dict("list"))).stdout)["y_mean"]
+    assert "y given 2 columns: a, b" in run("inspect", bad).stdout
+    condensity.save(fixed.fit(X.to_numpy(), columns()["y"]), bad)
+    refused("inspect", bad, says="does not know the names of its columns")
+    condensity.save(Reduced(SIR(), fixed, n_components=1).fit(X, columns()["y"]), bad)
+    assert "y given 2 columns" in run("inspect", bad).stdout
+    condensity.save(SIR(1).fit(X, columns()["y"]), bad)
+    refused("inspect", bad, says="SIR, which estimates no density")
+
+
+def test_names_from_files_cannot_steer_a_terminal(tmp_path):
+    table = columns()
+    table["\x1b[31m[red]a"] = table.pop("a")
+    path = write(tmp_path / "x.csv", table)
+    fit = ("fit", path, "--target", "y", *QUICK, "--test-share", 0, "--out", tmp_path / "m.cdn")
+    assert "\x1b" not in run(*fit).output
+    assert "[31m[red]a" in run("inspect", tmp_path / "m.cdn").stdout
+
+
+def test_progress_on_a_terminal_is_a_spinner(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # what tells rich that there is one
+    fit = ("fit", folder / "train.csv", "--target", "y", *QUICK, "--test-share", 0)
+    done = run(*fit, "--out", tmp_path / "m.cdn")
+    assert "\x1b[2K" in done.stderr  # a line that is taken back
+    assert "d_z = 1" in done.stdout
+
+
+def test_warnings_of_the_library_are_notes(tmp_path):
+    table = columns()
+    path = write(tmp_path / "x.csv", table | {"same": [7] * 60, "y": table["y"].clip(0)})
+    fit = ("fit", path, "--target", "y", *QUICK, "--test-share", 0, "--out", tmp_path / "m.cdn")
+    notes = [line for line in run(*fit).stderr.splitlines() if line.startswith("note: ")]
+    assert len(notes) == 2
+    assert notes[0].startswith("note: 'same' does not vary in the rows to fit to")
+    assert notes[1].startswith("note: y equals 0 in ")
+
+
+def test_parquet_without_its_reader_names_the_remedy(folder, tmp_path, monkeypatch):
+    path = tmp_path / "x.parquet"
+    pd.DataFrame(columns()).to_parquet(path)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    predict = ("predict", folder / "model.cdn", path)
+    refused(*predict, says="run pip install 'condensity[parquet]', or write the table as CSV")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    run("predict", folder / "model.cdn", folder / "new.csv")  # for which it is not needed
+
+
+def test_rows_without_targets_are_nothing_to_evaluate_with(folder, tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text('a,"b, of two",colour,y\n')
+    refused("evaluate", folder / "model.cdn", path, says="it has no rows: give rows with known")
+    path.write_text('a,"b, of two",colour,y\n1,2,red,\n')
+    refused("evaluate", folder / "model.cdn", path, says="none of its 1 rows is complete")
+    path.write_text('a,"b, of two",colour\n1,2,red\n')
+    refused("evaluate", folder / "model.cdn", path, says="the table lacks the column 'y'")
+    path.write_text('a,"b, of two",colour,y\n,2,red,1\n')
+    refused("evaluate", folder / "model.cdn", path, says="column 'a' has no value in row 1")
+
+
+def test_many_training_rows_are_thinned():
+    rows = np.arange(3, 2003)
+    kept = _thinned(rows, 0)
+    assert len(set(kept.tolist())) == KEPT_ROWS
+    assert set(kept.tolist()) <= set(rows.tolist())
+    assert (np.diff(kept) > 0).all()
+
+
+def condensity_process(*arguments, **how):
+    command = [sys.executable, "-m", "condensity", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, **how)
+
+
+def test_in_a_pipe_and_without_a_terminal(folder):
+    rows = (folder / "new.csv").read_text()
+    done = condensity_process("predict", folder / "model.cdn", "-", input=rows)
+    assert done.returncode == 0
+    assert done.stdout == run("predict", folder / "model.cdn", folder / "new.csv").stdout
+    assert done.stderr == ""
+    failed = condensity_process("predict", folder / "model.cdn", "-", input="a\n1\n")
+    assert (failed.returncode, failed.stdout) == (2, "")
+    assert failed.stderr == (
+        "condensity: -: the table lacks the columns 'b, of two', 'colour': add what is needed\n"
+    )
+
+
+def test_a_reader_who_has_enough_is_no_error(folder, tmp_path):
+    many = write(tmp_path / "many.csv", columns(n=3000))
+    code = "set -o pipefail; {0} -m condensity predict {1} {2} | head -n 1"
+    command = code.format(sys.executable, folder / "model.cdn", many)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.stdout == "y_mean,y_q0.05,y_q0.5,y_q0.95\n"
+    assert done.stderr == ""
+    assert done.returncode == 1

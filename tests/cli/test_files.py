@@ -1,0 +1,93 @@
+"""Models with their columns, as files: read as they were written, refused when they lie."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import condensity
+from commands import columns
+from condensity.core.container import pack, unpack
+from condensity.persistence import VALUES
+from condensity.tablemodel import TableModel, Verdict
+
+GOLDEN = Path(__file__).parents[1] / "data" / "table-1.cdn"
+
+
+def test_what_is_read_is_what_was_written(model, tmp_path):
+    verdict = Verdict(12, -0.5, 0.1, 0.7, float("nan"), (0.75,), error_without_inputs=-0.2)
+    ours = TableModel(
+        model.model, model.columns, ("y",), "drop", model.X, model.Y, rows=60, verdict=verdict
+    )
+    condensity.save(ours, tmp_path / "m.cdn")
+    found = condensity.load(tmp_path / "m.cdn")
+    assert isinstance(found, TableModel)
+    assert (found.columns, found.targets, found.missing) == (model.columns, ("y",), "drop")
+    assert (found.rows, repr(found.verdict)) == (60, repr(verdict))
+    np.testing.assert_array_equal(found.X, model.X)
+    np.testing.assert_array_equal(found.Y, model.Y)
+    new = columns(n=9, seed=5)
+    np.testing.assert_array_equal(
+        found.predict_dist(new).quantile(0.1), ours.predict_dist(new).quantile(0.1)
+    )
+
+
+HOSTILE = {
+    "another model": lambda f: f["model"].update(model="Popen"),
+    "no model": lambda f: f.update(model={"dict": {}}),
+    "a number for a model": lambda f: f.update(model=3),
+    "a model within a model": lambda f: f.update(model={"value": "TableModel", "fields": dict(f)}),
+    "fewer columns": lambda f: f["columns"]["tuple"].pop(),
+    "a column of another kind": lambda f: _column(f).update(kind="code"),
+    "a column without a name": lambda f: _column(f).update(name=None),
+    "columns that are none": lambda f: f.update(columns={"tuple": [1, 2, 3]}),
+    "more targets": lambda f: f["targets"]["tuple"].append("z"),
+    "a target that is no name": lambda f: f.update(targets={"tuple": [3]}),
+    "another policy": lambda f: f.update(missing="guess"),
+    "samples of another width": lambda f: f.update(X=f["Y"]),
+    "samples that are none": lambda f: f.update(X="rows"),
+    "rows that are no number": lambda f: f.update(rows="many"),
+    "a verdict on other outputs": lambda f: f.update(verdict=_verdict(coverage=[0.9, 0.9])),
+    "a verdict in words": lambda f: f.update(verdict=_verdict(error="good")),
+    "a verdict that is none": lambda f: f.update(verdict="good"),
+    "a field that it has not": lambda f: f.update(run="me"),
+}
+
+
+def _column(fields):
+    return fields["columns"]["tuple"][0]["fields"]
+
+
+def _verdict(**edits):
+    told = {"rows": 5, "error": 0.0, "error_se": 0.0, "log_loss": 0.0, "log_loss_se": 0.0}
+    told |= {"coverage": {"tuple": edits.pop("coverage", [0.9])}} | edits
+    return {"value": "Verdict", "fields": told}
+
+
+@pytest.mark.parametrize("edit", HOSTILE.values(), ids=HOSTILE)
+def test_files_that_lie_are_refused(edit, folder, tmp_path):
+    content, arrays = unpack((folder / "model.cdn").read_bytes())
+    edit(content["fields"])
+    (tmp_path / "bad.cdn").write_bytes(pack(content, arrays))
+    with pytest.raises(ValueError, match=r"bad\.cdn is no model that can be read"):
+        condensity.load(tmp_path / "bad.cdn")
+
+
+def test_an_honest_verdict_is_read(folder, tmp_path):
+    content, arrays = unpack((folder / "model.cdn").read_bytes())
+    content["fields"].update(verdict=_verdict())
+    (tmp_path / "good.cdn").write_bytes(pack(content, arrays))
+    assert condensity.load(tmp_path / "good.cdn").verdict.coverage == (0.9,)
+
+
+def test_only_plain_values_are_built():
+    assert {"Column", "TableModel", "Verdict"} <= set(VALUES)
+
+
+def test_files_of_older_versions_are_read():
+    """This file was written when the format was new; it must be read for ever."""
+    model = condensity.load(GOLDEN)
+    found = model.predict({"a": [0.5, -1], "b, of two": [0, 1], "colour": ["red", "mauve"]})
+    np.testing.assert_allclose(found, [1.572562659115176, -0.7377078081927743], rtol=1e-9)
+    assert model.targets == ("y",)
+    assert model.verdict.rows == 12
