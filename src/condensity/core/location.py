@@ -16,7 +16,7 @@ import numpy as np
 from condensity.core.kernels import Array, Indices
 
 #: Ridge penalties, relative to the inputs' variances.
-PENALTIES = tuple(np.logspace(-8.0, 1.5, 20).tolist())
+PENALTIES = tuple(np.logspace(-5.0, 1.5, 14).tolist())
 
 
 @dataclass(frozen=True, eq=False)
