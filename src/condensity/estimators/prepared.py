@@ -83,7 +83,7 @@ def prepare(
     ``name`` is that of the estimator; ``fix`` tells what needs no folds once it is fixed.
     """
     measure, origin, group = canonical(taken.X, taken.Y, taken.weight)
-    folds, weight = taken.folds, taken.weight
+    folds = taken.folds
     n_folds = folds if isinstance(folds, int) else None
     check_enough(name, len(origin), len(measure), n_folds=n_folds, fix=fix)
     x_scaling = Scaling.of(measure.X, measure.weight)
@@ -91,32 +91,7 @@ def prepare(
     subsample = None if taken.others is None else len(measure)
     check_varies(x_scaling.sd, y_scaling.sd, taken.names, subsample=subsample)
     centers = pick(measure.weight, min(n_centers, len(measure)), center_rng)
-    if folds is None:  # nothing is held out
-        deals = [measure.weight[None]]
-    elif isinstance(folds, int):
-        dealt = partial(
-            deal,
-            weight[origin],
-            group,
-            folds,
-            centers=centers,
-            rng=deal_rng,
-            table=is_table(measure),
-        )
-        first = dealt()
-        deals = [first, *(dealt() for _ in range(ceil(n_members / len(first)) - 1))]
-    else:
-        mass = by_label(weight[origin], group, folds[origin])
-        if len(mass) < 2:
-            raise ValueError(
-                f"the {len(measure)} samples that were drawn are all of one fold of cv: "
-                "raise subsample"
-            )
-        deals = [mass] * ceil(n_members / len(mass))
-    if folds is not None:
-        for mass in deals:
-            check_usable(mass.sum(axis=0)[centers] > mass[:, centers])
-    deals = [mass / mass.sum() for mass in deals]
+    deals = _deals(taken, measure, origin, group, centers, n_members, deal_rng)
     given = not (folds is None or isinstance(folds, int))
     return Prepared(
         measure,
@@ -131,3 +106,34 @@ def prepare(
         taken.header,
         taken.bounds,
     )
+
+
+def _deals(
+    taken: Taken,
+    measure: Sample,
+    origin: Indices,
+    group: Indices,
+    centers: Indices,
+    n_members: int,
+    rng: np.random.Generator,
+) -> list[Array]:
+    """For each deal the share of the distinct rows within its folds, (folds, n)."""
+    folds, weight = taken.folds, taken.weight[origin]
+    if folds is None:  # nothing is held out
+        return [measure.weight[None] / measure.weight.sum()]
+    if isinstance(folds, int):
+        table = is_table(measure)
+        dealt = partial(deal, weight, group, folds, centers=centers, rng=rng, table=table)
+        first = dealt()
+        deals = [first, *(dealt() for _ in range(ceil(n_members / len(first)) - 1))]
+    else:
+        mass = by_label(weight, group, folds[origin])
+        if len(mass) < 2:
+            raise ValueError(
+                f"the {len(measure)} samples that were drawn are all of one fold of cv: "
+                "raise subsample"
+            )
+        deals = [mass] * ceil(n_members / len(mass))
+    for mass in deals:
+        check_usable(mass.sum(axis=0)[centers] > mass[:, centers])
+    return [mass / mass.sum() for mass in deals]
