@@ -18,6 +18,7 @@ from condensity.reduction.configurations import (
     containing,
     explore,
     refine,
+    resettle,
     simplest_of_the_best,
 )
 from condensity.reduction.consensus import complete, consensus, in_units_of, members
@@ -234,3 +235,37 @@ def test_an_average_of_members_is_the_average_of_their_densities():
     alone = [density(view, W, setting, whole.X).pdf(whole.Y[:, 0]) / 2.0 for W in Ws]
     np.testing.assert_allclose(together.pdf(y), np.mean(alone, axis=0), rtol=1e-9)
     assert [len(block.centers) for block in together.blocks] == [20, 1]
+
+
+def test_members_settle_anew_where_centres_are_more():
+    """Their setting is then the best near the old one, by the loss that they have with these."""
+    fit = crossfit()
+    rough = configure(fit, 1, SEARCH, np.random.default_rng(0), map)
+    views = [View.of(fit.whole, m, np.arange(45), nowhere) for m in deals(fit.whole.weight)]
+    fuller = replace(fit, views=views)
+    found = resettle(rough, fuller, SEARCH)
+    assert found.crossfit is fuller
+    assert found.Ws is rough.Ws
+    assert found.refined == rough.refined
+    s = found.setting
+
+    def loss(sigma_z, sigma_y):
+        return fuller.losses(rough.Ws, sigma_z, sigma_y, (s.penalty,))[0] @ fit.whole.weight
+
+    assert found.loss == pytest.approx(loss(s.sigma_z, s.sigma_y), rel=1e-12)
+    assert found.loss <= loss(rough.setting.sigma_z, rough.setting.sigma_y) + 1e-12
+    for factor in (2**0.5, 2**-0.5):
+        assert found.loss <= loss(s.sigma_z * factor, s.sigma_y) + 1e-12
+        assert found.loss <= loss(s.sigma_z, min(1.0, s.sigma_y * factor)) + 1e-12
+
+
+def test_other_views_have_tables_of_their_own():
+    """What is remembered of a view is not told of another that took its place."""
+    fit, Ws = crossfit(), [random_subspace(j, 2, 4) for j in range(6)]
+    before = fit.losses(Ws, 0.8, 0.4, (0.1,))
+    views = [View.of(fit.whole, m, np.arange(45), nowhere) for m in deals(fit.whole.weight)]
+    fuller, fresh = replace(fit, views=views), replace(crossfit(), views=views)
+    told = fuller.losses(Ws, 0.8, 0.4, (0.1,))
+    np.testing.assert_array_equal(told, fresh.losses(Ws, 0.8, 0.4, (0.1,)))
+    assert np.abs(told - before).max() > 1e-3
+    np.testing.assert_array_equal(fit.losses(Ws, 0.8, 0.4, (0.1,)), before)

@@ -18,6 +18,9 @@ Mask = NDArray[np.bool_]
 BLOCK = 1 << 22
 #: Up to as many dimensions differences are faster than a matrix product, and exact.
 FEW = 6
+#: ``exp(x) = exp2(LOG2_E x)``: where a processor has no vector instructions for either, exp2 takes
+#: half as long.
+LOG2_E = float(np.log2(np.e))
 
 
 def squared_distances(A: Array, B: Array) -> Array:
@@ -36,8 +39,8 @@ def squared_distances(A: Array, B: Array) -> Array:
 
 def gaussian(squared: Array, sigma: float) -> Array:
     """``exp(-squared / (2 sigma^2))``, elementwise, in a new array."""
-    out = squared * (-0.5 / sigma**2)
-    return np.exp(out, out=out)
+    out = squared * (-0.5 * LOG2_E / sigma**2)
+    return np.exp2(out, out=out)
 
 
 def pull_to_subspace(R: Array, W: Array, X: Array, C: Array, sigma: float) -> Array:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from condensity.core.kernels import Array, pull_to_subspace, squared_distances
+from condensity.core.kernels import LOG2_E, Array, pull_to_subspace, squared_distances
 from condensity.core.sample import Sample
 from condensity.core.scores import SCORES, Components
 
@@ -55,9 +55,12 @@ class LeftOut:
     def at(self, W: Array) -> Point:
         """Judge the densities in the coordinates ``z = W x``, W of shape (dz, dx)."""
         Z, U = self.X @ W.T, self.centers @ W.T
-        logs = self.log_mass - squared_distances(Z, U) / (2.0 * self.sigma_z**2)
-        q = np.column_stack([logs, np.full(len(Z), self.log_background)])
-        q = np.exp(q - q.max(axis=1, keepdims=True))  # of the largest, so that not all vanish
+        q = np.empty((len(Z), len(U) + 1))
+        q[:, :-1] = self.log_mass - squared_distances(Z, U) / (2.0 * self.sigma_z**2)
+        q[:, -1] = self.log_background
+        q -= q.max(axis=1, keepdims=True)  # relative to the largest, so that not all vanish
+        q *= LOG2_E
+        np.exp2(q, out=q)
         q /= q.sum(axis=1, keepdims=True)
         slope = q @ self.pair
         value = self.weight @ np.einsum("ik,ik->i", 0.5 * slope - self.match, q)

@@ -14,7 +14,7 @@ import numpy as np
 
 from condensity.core.kernels import Array, gaussian, pull_to_subspace, squared_distances
 from condensity.core.moments import Moments, Reference, moments
-from condensity.core.ridge import solve
+from condensity.core.ridge import Ridged
 from condensity.core.sample import Sample
 
 
@@ -50,8 +50,11 @@ class SCE:
         Z, U = self.sample.X @ W.T, self.centers.X @ W.T
         phi_z = gaussian(squared_distances(Z, U), self.sigma_z)
         stats = moments(phi_z, self.phi_y, self.yy, self.sample.weight)
-        alpha = solve(stats.G, stats.h, penalty=self.penalty)
-        return Point(self, W, phi_z, stats, alpha, float(stats.loss(alpha)))
+        ridged = Ridged.of(stats.G, self.penalty)
+        alpha = ridged.solve(stats.h)
+        image = ridged.G @ alpha
+        value = float(0.5 * (alpha @ image) - stats.h @ alpha)
+        return Point(self, W, phi_z, stats, alpha, value, ridged.solve(image))
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +67,7 @@ class Point:
     moments: Moments
     alpha: Array  # (b,)
     value: float
+    beta: Array  # (b,)
 
     def gradient(self) -> Array:
         """Derivative of the value with respect to the entries of W, (dz, dx)."""
@@ -72,8 +76,7 @@ class Point:
 
     def _pull_to_log_phi_z(self) -> Array:
         """Derivative of the value with respect to ``log phi_z``, (n, b)."""
-        alpha, problem = self.alpha, self.problem
-        beta = solve(self.moments.G, self.moments.G @ alpha, penalty=problem.penalty)
+        alpha, beta, problem = self.alpha, self.beta, self.problem
         outer = np.outer(alpha, 1.5 * alpha - beta)
         R = self.phi_z @ ((outer + outer.T) * problem.yy)  # twice the symmetric part
         R += problem.phi_y * (beta - 2.0 * alpha)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from condensity.core.kernels import Array, squared_distances
+from condensity.core.kernels import LOG2_E, Array, squared_distances
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,8 @@ class Score:
 
 
 def _normal_density(squared: Array, variance: Array, dy: float) -> Array:
-    density: Array = np.exp(-0.5 * squared / variance) * (2 * np.pi * variance) ** (-0.5 * dy)
+    density: Array = np.exp2(squared * (-0.5 * LOG2_E / variance))
+    density *= (2 * np.pi * variance) ** (-0.5 * dy)
     return density
 
 

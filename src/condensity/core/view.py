@@ -20,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from condensity.core.kernels import Array, Indices, gaussian, squared_distances
+from condensity.core.kernels import LOG2_E, Array, Indices, gaussian, squared_distances
 from condensity.core.leftout import LeftOut
 from condensity.core.location import Location, Locator
 from condensity.core.moments import Sums, lebesgue
@@ -238,8 +238,8 @@ class Coefficients:
         log_phi = squared_distances(X @ self.W.T, self.U) * (-0.5 / self.sigma_z**2)
         # Relative to the nearest centre nothing vanishes; the background has distance zero.
         top = np.minimum(log_phi.max(axis=1, keepdims=True, initial=-np.inf), 0.0)
-        phi = np.exp(np.column_stack([log_phi, np.zeros(len(X))]) - np.maximum(top, -600.0))
-        weights: Array = self.alphas[:, None, :] * phi
+        phi = np.column_stack([log_phi, np.zeros(len(X))]) - np.maximum(top, -600.0)
+        weights: Array = self.alphas[:, None, :] * np.exp2(LOG2_E * phi)
         weights /= weights.sum(axis=2, keepdims=True)
         return weights
 

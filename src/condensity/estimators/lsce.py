@@ -45,9 +45,9 @@ class LSCE(DensityReducer):
     minimising the squared-loss conditional entropy ``-1/2 int p(y|z)^2 p(z) dz dy`` over
     subspaces; the least-squares fit at the minimum is the density p(y|x) = p(y|Wx).
 
-    It does so many times, each time without some of the samples, chooses what is to be chosen
-    (bandwidths, penalty, number of directions, location) by how well averages of these members
-    describe the samples they have not seen, and answers with the average.
+    It does so several times, each time without some of the samples, chooses what is to be chosen
+    (bandwidths, penalty, number of directions, location) by how well these members describe the
+    samples they have not seen, and answers with their average.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class LSCE(DensityReducer):
         Dimension of z.  "auto" tries no reduction and 1, 2, ... components until more do not help,
         and weighs all of them in the average.  A number is quicker, and leaves out a linear
         location that has more directions: one for each output.
-    n_members : int, default=10
+    n_members : int, default=5
         Models to average for each dimension, each learned without a fold: rounded up to a multiple
         of the folds, with one more that is learned from all samples.  1 keeps that one alone, with
         what cross-fitting has chosen: an exact function of ``transform(X)``, two to three times as
@@ -115,8 +115,7 @@ class LSCE(DensityReducer):
     location_ : str
         Location of the best configuration.
     bandwidth_ : (float, float)
-        Its sigma_z and sigma_y, those that are best for the average; ``cv_results_`` has those
-        that are best for its members.
+        Its sigma_z and sigma_y.
     penalty_ : float
     stretch_ : (dy,)
         What the densities are stretched by, about their means, so that samples new to the members
@@ -151,7 +150,7 @@ class LSCE(DensityReducer):
         self,
         n_components: int | str = "auto",
         *,
-        n_members: int = 10,
+        n_members: int = 5,
         location: Any = "auto",
         scoring: str = "squared",
         n_starts: int = 5,
@@ -283,7 +282,7 @@ class LSCE(DensityReducer):
         scalings = prepared.y_scaling, prepared.x_scaling
         density = Ensemble(result.parts, *scalings, W, result.stretch, prepared.bounds)
         best = result.best
-        self._keep(prepared, density, best.shipped)
+        self._keep(prepared, density, best.setting)
         self.components_ = W
         self.n_components_ = self._n_features_out = len(W)
         self.subspace_agreement_ = result.agreement

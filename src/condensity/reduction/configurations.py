@@ -43,7 +43,6 @@ class Configuration:
     losses: Array  # (n,) of its members, at samples new to them
     crossfit: Crossfit | None  # None: nothing was held out
     refined: bool = False  # whether the subspaces are better for having been refined
-    polished: Setting | None = None  # the setting that is best for an average
 
     def __repr__(self) -> str:
         s = self.setting
@@ -52,11 +51,6 @@ class Configuration:
             f"loss={self.loss:.4g}, sigma_z={s.sigma_z:.3g}, sigma_y={s.sigma_y:.3g}, "
             f"penalty={s.penalty:g})"
         )
-
-    @property
-    def shipped(self) -> Setting:
-        """The setting of the density that is shipped."""
-        return self.polished or self.setting
 
     @property
     def loss(self) -> float:
@@ -104,6 +98,12 @@ def configure(
     chooser = Chooser(Members(crossfit, Ws), crossfit.whole.weight, search)
     refined = _settle(chooser, setting, refined=True)
     return min(refined, learned, key=lambda c: c.loss)
+
+
+def resettle(c: Configuration, crossfit: Crossfit, search: Search) -> Configuration:
+    """The same members with other centres: the setting near theirs that is best for these."""
+    chooser = Chooser(Members(crossfit, c.Ws), crossfit.whole.weight, search)
+    return _settle(chooser, c.setting, refined=c.refined)
 
 
 def _settle(chooser: Chooser[Members], near: Setting, *, refined: bool) -> Configuration:

@@ -9,7 +9,7 @@ penalty, dimension, location) is chosen by their loss on samples that are new to
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -38,11 +38,29 @@ class Judged:
     components: Components
     match: Array  # (penalties, m) w^T a
 
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """All about the outputs of one view that does not depend on W, for one sigma_y."""
+
+    outputs: Outputs
+    match: Array  # (m, b + 1) a, of the samples held out
+    pair: Array  # (b + 1, b + 1) A
+
     @classmethod
-    def of(cls, score: Score, view: View, weights: Array, components: Components) -> Judged:
-        """Judge mixtures of ``components`` with the given weights."""
-        table = score.unit(view.factor) * score.match(view.held_out.Y, components)
-        return cls(weights, components, np.einsum("pmk,mk->pm", weights, table))
+    def of(cls, score: Score, view: View, sigma_y: float) -> Tables:
+        """The tables of a score, in the units of y."""
+        outputs, unit = Outputs.build(view, sigma_y), score.unit(view.factor)
+        components = outputs.components
+        match = unit * score.match(view.held_out.Y, components)
+        return cls(outputs, match, unit * score.pair(components, components))
+
+    def judge(self, W: Array, sigma_z: float, penalties: tuple[float, ...]) -> Judged:
+        """What a member with the subspace W makes of the samples held out."""
+        fit = self.outputs.fit(W, sigma_z, penalties)
+        weights = fit.weights(self.outputs.view.held_out.X)
+        match = np.einsum("pmk,mk->pm", weights, self.match)
+        return Judged(weights, self.outputs.components, match)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +73,8 @@ class Crossfit:
     views: Sequence[View]  # deal by deal
     n_deals: int
     score: Score
+    #: By view and sigma_y: every subspace of any dimension is judged with the same few.
+    known: dict[tuple[int, float], Tables] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def by_cells(self) -> bool:
@@ -67,27 +87,27 @@ class Crossfit:
     ) -> Array:
         """Mean loss of the members that have not seen a sample, at every sample: (penalties, n)."""
         judged = self.judge(Ws, sigma_z, sigma_y, penalties)
-        match = [j.match for j in judged]
         if self.score.sign == 0:
-            return self.by_sample([-np.log(np.maximum(m, 1e-300)) for m in match])
-        norm = self.products(judged, judged)
-        return self.score.sign * (0.5 * norm - self.by_sample(match))
+            return self.by_sample([-np.log(np.maximum(j.match, 1e-300)) for j in judged])
+        found = []
+        for view, j in enumerate(judged):
+            norm = np.einsum("pmk,pmk->pm", j.weights @ self._tables(view, sigma_y).pair, j.weights)
+            found.append(self.score.sign * (0.5 * norm - j.match))
+        return self.by_sample(found)
 
     def judge(
         self, Ws: Sequence[Array], sigma_z: float, sigma_y: float, penalties: tuple[float, ...]
     ) -> list[Judged]:
         """What every member makes of the samples that it has not seen."""
+        assert len(Ws) == len(self.views)
         return [
-            self._judge(view, W, sigma_z, sigma_y, penalties)
-            for view, W in zip(self.views, Ws, strict=True)
+            self._tables(view, sigma_y).judge(W, sigma_z, penalties) for view, W in enumerate(Ws)
         ]
 
-    def _judge(
-        self, view: View, W: Array, sigma_z: float, sigma_y: float, penalties: tuple[float, ...]
-    ) -> Judged:
-        outputs = Outputs.build(view, sigma_y)
-        weights = outputs.fit(W, sigma_z, penalties).weights(view.held_out.X)
-        return Judged.of(self.score, view, weights, outputs.components)
+    def _tables(self, view: int, sigma_y: float) -> Tables:
+        if (view, sigma_y) not in self.known:
+            self.known[view, sigma_y] = Tables.of(self.score, self.views[view], sigma_y)
+        return self.known[view, sigma_y]
 
     def products(self, ours: Sequence[Judged], theirs: Sequence[Judged]) -> Array:
         """``w^T A w'`` between two densities of each member, by sample: (penalties, n)."""

@@ -1,10 +1,11 @@
 """The algorithm of the default LSCE, from samples to the density that is shipped.
 
 For every location: cross-fit configurations of more and more directions.  Stack them all by their
-loss at samples new to them.  For those that count, choose the setting once more by the loss of
-averages; learn one more subspace from all samples, from what the members agree on; fit all
-coefficients to all samples; average; stretch the densities about their means as new samples ask
-for.  A single model is the one learned from all samples, for the best configuration.
+loss at samples new to them; those that count are judged once more with all the centres there are,
+where that is more.  For each of them learn one more subspace from all samples, from what its
+members agree on; fit all coefficients to all samples; average; stretch the densities about their
+means as new samples ask for.  A single model is the one learned from all samples, for the best
+configuration.
 """
 
 from __future__ import annotations
@@ -25,12 +26,11 @@ from condensity.reduction.configurations import (
     explore,
     learn,
     refine,
+    resettle,
     simplest_of_the_best,
     starting_points,
 )
 from condensity.reduction.consensus import complete, consensus, members
-from condensity.reduction.crossfit import Judgement
-from condensity.reduction.polish import Averages, polish
 from condensity.reduction.settings import Search, first_setting
 from condensity.reduction.ship import Model, fit
 from condensity.reduction.ship import refine as refine_by_all
@@ -88,16 +88,12 @@ def run(
             configurations.append(_settled(task, name, search))
     if not configurations:
         raise ValueError(_no_room(task, views))
-    best = simplest_of_the_best(configurations)
-    if task.n_members == 1:
-        weights = np.array([float(c is best) for c in configurations])
-        stretch, loss = np.ones(task.whole.Y.shape[1]), best.loss
-        if task.deals:
-            stretch = _stretch(task, views, [best], [best.judge()], np.ones(1))
-    else:
-        configurations, weights, loss, stretch = _stack(task, views, configurations)
-        best = simplest_of_the_best([c for c, w in zip(configurations, weights, strict=True) if w])
+    weights, loss, stretch = np.ones(1), np.nan, np.ones(task.whole.Y.shape[1])
+    if task.deals:
+        configurations, weights, loss = _choose(task, views, configurations)
+        stretch = _stretch(task, views, configurations, weights)
     kept = [(c, float(w)) for c, w in zip(configurations, weights, strict=True) if w > 0]
+    best = simplest_of_the_best([c for c, _ in kept])
     if task.others is not None:
         used = {c.location for c, _ in kept}
         views |= {name: task.relocated(views[name]) for name in used}
@@ -113,40 +109,39 @@ def run(
 
 
 def _model(c: Configuration, view: View, Ws: Sequence[Array]) -> Model:
-    return Model(Outputs.build(view, c.shipped.sigma_y), c.shipped, Ws)
+    return Model(Outputs.build(view, c.setting.sigma_y), c.setting, Ws)
 
 
-def _stack(
+def _choose(
     task: Task, views: dict[str, View], configurations: Sequence[Configuration]
-) -> tuple[list[Configuration], Array, float, Array]:
-    """Weigh the configurations by their members, polish those that count, weigh them again.
+) -> tuple[list[Configuration], Array, float]:
+    """Weigh the configurations; those that count once more, with all the centres there are.
 
-    Returns them all, their weights, the loss of the weighted average, and what it is to be
-    stretched by.
+    Returns them all, their weights, and the loss of what is made of them.
     """
-    found, judged = list(configurations), [c.judge() for c in configurations]
-    weights, loss = stack(judged)
+    found = list(configurations)
+    weights, loss = _weigh(task, found)
     kept = np.flatnonzero(weights).tolist()
-    if len(task.deals) > 1:  # there are samples that are new to two members
-        crossfits = {found[i].location: judged[i].crossfit for i in kept}
-        crossfits = {name: task.with_all_centers(own) for name, own in crossfits.items()}
+    crossfits = {found[i].location: found[i].crossfit for i in kept}
+    fuller = {name: task.with_all_centers(own) for name, own in crossfits.items() if own}
+    if any(fuller[name] is not own for name, own in crossfits.items()):
         for i in kept:
-            c = found[i]
-            averages = Averages.of(crossfits[c.location], c, len(c.Ws) + 1)
-            found[i] = polish(c, averages, task.search_in(views[c.location]))
-            judged[i] = averages.judge(found[i].shipped)
-        weights[kept], loss = stack([judged[i] for i in kept])
-    kept = np.flatnonzero(weights).tolist()
-    counted, looks = [found[i] for i in kept], [judged[i] for i in kept]
-    return found, weights, loss, _stretch(task, views, counted, looks, weights[kept])
+            name = found[i].location
+            found[i] = resettle(found[i], fuller[name], task.search_in(views[name]))
+        weights[kept], loss = _weigh(task, [found[i] for i in kept])
+    return found, weights, loss
+
+
+def _weigh(task: Task, configurations: Sequence[Configuration]) -> tuple[Array, float]:
+    """The weights of the best average or, of single models, all of it for the best."""
+    if task.n_members > 1:
+        return stack([c.judge() for c in configurations])
+    best = simplest_of_the_best(configurations)
+    return np.array([float(c is best) for c in configurations]), best.loss
 
 
 def _stretch(
-    task: Task,
-    views: dict[str, View],
-    configurations: Sequence[Configuration],
-    judged: Sequence[Judgement],
-    weights: Array,
+    task: Task, views: dict[str, View], configurations: Sequence[Configuration], weights: Array
 ) -> Array:
     """What densities are to be stretched by (dy,): no kernel gets narrower than its floor.
 
@@ -155,10 +150,9 @@ def _stretch(
     dy = task.whole.Y.shape[1]
     if task.search.sigma_y is not None:
         return np.ones(dy)
-    least = max(
-        task.search_in(views[c.location]).least_sigma_y / c.shipped.sigma_y for c in configurations
-    )
-    return np.full(dy, best_stretch(judged, weights, least))
+    kept = [c for c, w in zip(configurations, weights, strict=True) if w > 0]
+    least = max(task.search_in(views[c.location]).least_sigma_y / c.setting.sigma_y for c in kept)
+    return np.full(dy, best_stretch([c.judge() for c in kept], weights[weights > 0], least))
 
 
 def _no_room(task: Task, views: dict[str, View]) -> str:
@@ -189,7 +183,6 @@ def _subspaces(task: Task, c: Configuration, view: View, rng: np.random.Generato
     if dz >= task.active.sum():  # there is but one subspace
         return Learned(found, starts, Minimum(starts[0], np.nan, 0))
     W = containing(lead, consensus(found)[0]) if found else starts[0]
-    # With the setting that is best for members: that of the average is too narrow for one.
     if alone or not c.refined:
         last = learn(search.max_steps, (view, [W, *starts] if alone else [W], c.setting))
     if c.refined or not found:

@@ -48,25 +48,22 @@ class Task:
 
     def crossfit(self, location: str) -> Crossfit:
         """The views of all members, with the centres that all is chosen with."""
-        views = [view.thinned(CHOOSING_CENTERS) for view in self._views(self.deals, location)]
+        views = [view.thinned(CHOOSING_CENTERS) for view in self._views(location)]
         return Crossfit(location, self.whole, self.active, views, len(self.deals), self.score)
 
     def with_all_centers(self, crossfit: Crossfit) -> Crossfit:
-        """What averages are judged in: with all the centres they will have.
-
-        Where these are more than members had, one deal is enough.
-        """
+        """The views of all members with all the centres there are."""
         if all(len(view.basis) < CHOOSING_CENTERS for view in crossfit.views):
             return crossfit
-        return replace(crossfit, views=self._views(self.deals[:1], crossfit.location), n_deals=1)
+        return replace(crossfit, views=self._views(crossfit.location))
 
     def search_in(self, view: View) -> Search:
         """The search with its floor: a kernel on output j is ``sigma_y |L_j|`` wide."""
         least = float(np.max(self.least_widths / np.linalg.norm(view.factor, axis=1)))
         return replace(self.search, least_sigma_y=least)
 
-    def _views(self, deals: Sequence[Array], location: str) -> list[View]:
-        return [self._view(mass, location) for deal in deals for mass in deal]
+    def _views(self, location: str) -> list[View]:
+        return [self._view(mass, location) for deal in self.deals for mass in deal]
 
     def _view(self, held_mass: Array, location: str) -> View:
         return View.of(
