@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import oracles
+from condensity.core import objective
 from condensity.core.objective import SCE
 from problems import random_sample, random_subspace, rotation
 
@@ -53,3 +54,13 @@ def test_weights_count_by_their_ratios_only():
     points = [SCE.build(s, sample[slice(0, 7)], **SETTINGS).at(W) for s in (sample, doubled)]
     assert points[0].value == pytest.approx(points[1].value, rel=1e-13)
     np.testing.assert_allclose(points[0].gradient(), points[1].gradient(), rtol=1e-11)
+
+
+def test_rows_worked_on_in_parts_of_any_size_give_the_same(monkeypatch):
+    problem, args = problem_and_oracle(1)
+    monkeypatch.setattr(objective, "CACHED", 4 * 7)  # four rows of seven centres, and a rest
+    assert [rows.stop for rows in problem.blocks()][-2:] == [20, 23]
+    W = random_subspace(2, 2, 4)
+    point, exact = problem.at(W), oracles.sce_gradient(W, *args)
+    assert point.value == pytest.approx(oracles.sce(W, *args), rel=1e-12)
+    assert np.abs(point.gradient() - exact).max() <= 1e-12 * np.abs(exact).max()

@@ -16,6 +16,8 @@ Mask = NDArray[np.bool_]
 
 #: Largest number of floats a temporary array of a row-wise computation may hold (32 MiB).
 BLOCK = 1 << 22
+#: The same where every number is used several times: what a core's cache holds (1 MiB).
+CACHED = 1 << 17
 #: Up to as many dimensions differences are faster than a matrix product, and exact.
 FEW = 6
 #: ``exp(x) = exp2(LOG2_E x)``: where a processor has no vector instructions for either, exp2 takes
@@ -68,7 +70,10 @@ def log_sum_exp(T: Array) -> Array:
     return out
 
 
-def row_blocks(rows: int, width: int) -> list[slice]:
-    """Slices that cut ``rows`` rows so that a block of ``width`` floats a row fits in ``BLOCK``."""
-    size = max(1, BLOCK // max(1, width))
+def row_blocks(rows: int, width: int, most: int | None = None) -> list[slice]:
+    """Slices that cut ``rows`` rows so that a block of ``width`` floats a row has ``most`` floats.
+
+    None: ``BLOCK``.
+    """
+    size = max(1, (BLOCK if most is None else most) // max(1, width))
     return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]

@@ -86,6 +86,10 @@ class Sums:
         root = phi_z * np.sqrt(weight)[:, None]
         return cls(root.T @ root, weight @ (phi_z * phi_y), weight @ phi_z, float(weight.sum()))
 
+    def means(self, yy: Array) -> Moments:
+        """The moments of all samples that were added up."""
+        return Moments(self.zz / self.n, yy, self.h / self.n, self.n)
+
     def __add__(self, other: Sums) -> Sums:
         return Sums(self.zz + other.zz, self.h + other.h, self.z + other.z, self.n + other.n)
 

@@ -9,11 +9,20 @@ move with ``log phi_z`` by ``R``, and the squared distances in ``log phi_z`` are
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 
-from condensity.core.kernels import Array, gaussian, pull_to_subspace, squared_distances
-from condensity.core.moments import Moments, Reference, moments
+from condensity.core.kernels import (
+    CACHED,
+    Array,
+    gaussian,
+    pull_to_subspace,
+    row_blocks,
+    squared_distances,
+)
+from condensity.core.moments import Moments, Reference, Sums
 from condensity.core.ridge import Ridged
 from condensity.core.sample import Sample
 
@@ -48,13 +57,20 @@ class SCE:
     def at(self, W: Array) -> Point:
         """Fit the density in the coordinates ``z = W x``, W of shape (dz, dx)."""
         Z, U = self.sample.X @ W.T, self.centers.X @ W.T
-        phi_z = gaussian(squared_distances(Z, U), self.sigma_z)
-        stats = moments(phi_z, self.phi_y, self.yy, self.sample.weight)
+        phi_z, sums = np.empty(self.phi_y.shape), []
+        for rows in self.blocks():
+            phi_z[rows] = gaussian(squared_distances(Z[rows], U), self.sigma_z)
+            sums.append(Sums.of(phi_z[rows], self.phi_y[rows], self.sample.weight[rows]))
+        stats = reduce(add, sums).means(self.yy)
         ridged = Ridged.of(stats.G, self.penalty)
         alpha = ridged.solve(stats.h)
         image = ridged.G @ alpha
         value = float(0.5 * (alpha @ image) - stats.h @ alpha)
         return Point(self, W, phi_z, stats, alpha, value, ridged.solve(image))
+
+    def blocks(self) -> list[slice]:
+        """Rows that are worked on together."""
+        return row_blocks(len(self.phi_y), len(self.yy), CACHED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,15 +87,15 @@ class Point:
 
     def gradient(self) -> Array:
         """Derivative of the value with respect to the entries of W, (dz, dx)."""
-        X, C = self.problem.sample.X, self.problem.centers.X
-        return pull_to_subspace(self._pull_to_log_phi_z(), self.W, X, C, self.problem.sigma_z)
-
-    def _pull_to_log_phi_z(self) -> Array:
-        """Derivative of the value with respect to ``log phi_z``, (n, b)."""
-        alpha, beta, problem = self.alpha, self.beta, self.problem
+        p, alpha, beta = self.problem, self.alpha, self.beta
         outer = np.outer(alpha, 1.5 * alpha - beta)
-        R = self.phi_z @ ((outer + outer.T) * problem.yy)  # twice the symmetric part
-        R += problem.phi_y * (beta - 2.0 * alpha)
-        R *= self.phi_z
-        R *= (problem.sample.weight / self.moments.n)[:, None]
-        return R
+        by_zz = (outer + outer.T) * p.yy  # twice the symmetric part
+        by_h = beta - 2.0 * alpha
+        slope, X, C = np.zeros(self.W.shape), p.sample.X, p.centers.X
+        for rows in p.blocks():
+            R = self.phi_z[rows] @ by_zz  # becomes the derivative by log phi_z
+            R += p.phi_y[rows] * by_h
+            R *= self.phi_z[rows]
+            R *= (p.sample.weight[rows] / self.moments.n)[:, None]
+            slope += pull_to_subspace(R, self.W, X[rows], C, p.sigma_z)
+        return slope

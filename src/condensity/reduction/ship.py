@@ -17,7 +17,7 @@ from condensity.core.averaged import Averaged
 from condensity.core.kernels import Array
 from condensity.core.leftout import LeftOut
 from condensity.core.location import Plane, row_basis
-from condensity.core.moments import Moments, Sums
+from condensity.core.moments import Sums
 from condensity.core.objective import SCE
 from condensity.core.ridge import solve
 from condensity.core.rows import Rows, Totals
@@ -175,7 +175,7 @@ def fit_plainly(
     own = basis.sums(problem.sample, problem.phi_y, W, problem.sigma_z)
     (theirs,) = others.rows.total(partial(_plain_sums, basis, x_scaling, W, problem.sigma_z))
     sums = _pool(own, theirs, others.share)
-    stats = Moments(sums.zz / sums.n, problem.yy, sums.h / sums.n, sums.n)
+    stats = sums.means(problem.yy)
     alpha = solve(stats.G, stats.h, penalty=problem.penalty)
     return alpha, float(stats.loss(alpha))
 
