@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from condensity._validation import Array, check_targets, check_weight
-from condensity.core.mapped import Distribution
+from condensity.core.parted import Distribution
 from condensity.manifold.grassmann import orthonormal, projector_gap
 
 __all__ = ["crps", "hpd_coverage", "log_loss", "pit", "squared_loss", "subspace_error"]

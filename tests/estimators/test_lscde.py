@@ -5,7 +5,8 @@ from sklearn.model_selection import KFold
 
 import oracles
 from condensity import LSCDE
-from condensity.datasets import illustrative
+from condensity.core import parted
+from condensity.datasets import illustrative, toy_b
 from condensity.metrics import squared_loss
 
 
@@ -109,3 +110,19 @@ def test_weights_are_repetitions_in_the_oracle_too():
     assert model.sce_ == pytest.approx(alpha @ G @ alpha / 2 - h @ alpha, rel=1e-10)
     by_hand = oracles.conditional_density(V[3], Z[3], Z, V, alpha, 0.8, 0.5) / y_sd
     assert model.predict_dist(X[3:4]).pdf(y[3:4])[0] == pytest.approx(by_hand, rel=1e-9)
+
+
+def test_densities_of_very_many_rows_are_made_part_by_part(monkeypatch):
+    X, y = toy_b().sample(80, random_state=0)
+    model = LSCDE(bandwidth=0.5, penalty=0.1, random_state=0).fit(X, y)
+    whole, score, mean = model.predict_dist(X), model.score(X, y), model.predict(X)
+    monkeypatch.setattr(parted, "BLOCK", 10 * model.n_centers_)
+    monkeypatch.setattr(parted, "PART", 7 * model.n_centers_)
+    parts = model.predict_dist(X)
+    assert isinstance(parts, parted.Parted)
+    np.testing.assert_allclose(parts.quantile([0.1, 0.5]), whole.quantile([0.1, 0.5]), rtol=1e-12)
+    assert model.score(X, y) == pytest.approx(score, rel=1e-12)
+    assert squared_loss(parts, y) == pytest.approx(-score, rel=1e-12)
+    np.testing.assert_allclose(model.predict(X), mean, rtol=1e-12)
+    model.fit(X, -y)  # what was answered stays answered
+    np.testing.assert_allclose(parts.mean(), mean, rtol=1e-12)

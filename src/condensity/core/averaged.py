@@ -14,7 +14,7 @@ import numpy as np
 from condensity.core.blocks import Block
 from condensity.core.bounds import Bounds
 from condensity.core.kernels import Array
-from condensity.core.mapped import Distribution, MappedMixture
+from condensity.core.mapped import MappedMixture, Mixture
 from condensity.core.mixture import ConditionalMixture
 from condensity.core.sample import Scaling
 from condensity.core.scores import Components
@@ -80,10 +80,10 @@ class Ensemble:
         """Number of Gaussians in each answer."""
         return sum(len(part.components.centers) for _, part in self.parts)
 
-    def at(self, X: Array) -> Distribution:
+    def at(self, X: Array) -> Mixture:
         """The densities p(y|x) for the rows of ``X`` (m, dx)."""
         blocks = [b for share, part in self.parts for b in part.blocks(X, self.y_scaling, share)]
-        mixture = ConditionalMixture(blocks)
+        mixture = ConditionalMixture.of_normalised(blocks)
         if self.stretch is not None and not np.all(self.stretch == 1.0):
             # Backgrounds stay as they are: far away the density is the marginal.
             mixture = mixture.stretch(self.stretch, every=2)
@@ -93,6 +93,6 @@ class Ensemble:
         """``z = W x``, (m, dz)."""
         return self.x_scaling.apply(X) @ self.W.T
 
-    def at_reduced(self, Z: Array) -> Distribution:
+    def at_reduced(self, Z: Array) -> Mixture:
         """The densities at the inputs with ``W x = z`` that are average in all else."""
         return self.at(self.x_scaling.mean + self.x_scaling.sd * (Z @ self.W))

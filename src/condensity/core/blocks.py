@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.spatial.distance import cdist
 
-from condensity.core.kernels import Array, Indices, row_blocks
+from condensity.core.kernels import CACHED, LOG2_E, Array, Indices, row_blocks
 from condensity.core.univariate import ROOT_2PI, tiles
 
 
@@ -127,6 +127,17 @@ class Block:
         """``shift_i + scale_i (c_k + L e)`` for n triples of row, component and ``e``: (n, dy)."""
         y = self.scales[row, None] * (self.centers[k] + noise @ self.factor.T)
         return y if self.shift is None else y + self.shift[row]
+
+    def pdf(self, Y: Array) -> Array:
+        """``sum_k w_ik N(y_i; ...)`` for ``Y`` (m, dy): (m,)."""
+        out = np.empty(len(self))
+        for rows in row_blocks(len(self), len(self.centers), CACHED):
+            own = self.take(rows)
+            terms = own.log_kernels(Y[rows])
+            terms += own.log_weights
+            terms *= LOG2_E
+            out[rows] = np.exp2(terms, out=terms).sum(axis=1)
+        return out
 
     def pdf_on(self, points: Array) -> Array:
         """``sum_k w_ik N(y_g; ...)``, all rows at all ``points`` (G, dy): (m, G)."""

@@ -239,5 +239,5 @@ class MappedMixture(Views):
         return values[..., 0] if self.n_outputs == 1 else values
 
 
-#: What a fitted estimator answers with.
-Distribution = ConditionalMixture | MappedMixture
+#: Densities that lie in memory.
+Mixture = ConditionalMixture | MappedMixture

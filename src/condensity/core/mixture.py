@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from condensity._parameters import check_count, check_rng
 from condensity.core import checks, draws, levelsets, univariate
 from condensity.core.blocks import Block
-from condensity.core.kernels import Array, log_sum_exp, row_blocks
+from condensity.core.kernels import CACHED, Array, log_sum_exp, row_blocks
 from condensity.core.meanshift import modes as climb_to_modes
 from condensity.core.pairs import overlap
 from condensity.core.univariate import Components
@@ -66,7 +66,7 @@ class ConditionalMixture(Views):
         )
 
     @classmethod
-    def _of(cls, blocks: Sequence[Block]) -> ConditionalMixture:
+    def of_normalised(cls, blocks: Sequence[Block]) -> ConditionalMixture:
         """From blocks that are normalised already, bit for bit."""
         out = cls.__new__(cls)
         out.blocks = tuple(blocks)
@@ -103,22 +103,21 @@ class ConditionalMixture(Views):
     def stretch(self, factors: Array, every: int = 1) -> ConditionalMixture:
         """The densities of ``mean + factors (Y - mean)``, or only each ``every``-th block so."""
         mean, blocks = self._mean(), enumerate(self.blocks)
-        return self._of([b if i % every else b.stretch(factors, mean) for i, b in blocks])
+        return self.of_normalised([b if i % every else b.stretch(factors, mean) for i, b in blocks])
 
     def __len__(self) -> int:
         return len(self.blocks[0])
 
     def __repr__(self) -> str:
-        shape = f"m={len(self)}, dy={self.n_outputs}"
-        sizes = [len(block.centers) for block in self.blocks]
-        return f"ConditionalMixture({shape}, components={'+'.join(map(str, sizes))})"
+        sizes = "+".join(str(len(block.centers)) for block in self.blocks)
+        return f"ConditionalMixture(m={len(self)}, dy={self.n_outputs}, components={sizes})"
 
     def __getitem__(self, index: Any) -> ConditionalMixture:
         """Densities of ``index`` only: an integer (one row), slice, index array or mask."""
         rows = np.atleast_1d(np.arange(len(self))[index])
         if rows.ndim != 1:
             raise IndexError("a mixture has one axis, its rows: index it with at most one array")
-        return self._of([block.take(rows) for block in self.blocks])
+        return self.of_normalised([block.take(rows) for block in self.blocks])
 
     @property
     def n_outputs(self) -> int:
@@ -149,7 +148,7 @@ class ConditionalMixture(Views):
         """
         Y = checks.rows_of(Y, len(self), self.n_outputs)
         out = np.empty(len(self))
-        for rows in row_blocks(len(self), 4 * self.width):
+        for rows in row_blocks(len(self), self.width, CACHED):
             own = [block.take(rows) for block in self.blocks]
             terms = [block.log_weights + block.log_kernels(Y[rows]) for block in own]
             out[rows] = log_sum_exp(np.concatenate(terms, axis=1))
@@ -157,7 +156,8 @@ class ConditionalMixture(Views):
 
     def pdf(self, Y: ArrayLike) -> Array:
         """``p(y_i | x_i)``; shapes as in :meth:`log_pdf`."""
-        return np.exp(self.log_pdf(Y))
+        Y = checks.rows_of(Y, len(self), self.n_outputs)
+        return sum((block.pdf(Y) for block in self.blocks), np.zeros(len(self)))
 
     def pdf_on(self, grid: ArrayLike) -> Array:
         """``p(y_g | x_i)`` for all densities at all points: ``grid`` (G,) or (G, dy) to (m, G)."""
@@ -213,7 +213,7 @@ class ConditionalMixture(Views):
             return univariate.crps(self.components("crps"), y)
         # In the rows' common frame all share their centres, which saves a table a row.
         shift = 0.0 if first.shift is None else first.shift[:, 0]
-        bare = self._of([replace(block, shift=None, scale=None) for block in self.blocks])
+        bare = self.of_normalised([replace(block, shift=None, scale=None) for block in self.blocks])
         return first.scales * univariate.crps(bare.components("crps"), (y - shift) / first.scales)
 
     def hdr(self, level: float) -> list[Array]:
@@ -280,7 +280,7 @@ class ConditionalMixture(Views):
     def marginal(self, columns: int | Sequence[int]) -> ConditionalMixture:
         """``integral p dy_rest``: the densities of the outputs ``columns`` alone, in that order."""
         keep = checks.columns_of(columns, self.n_outputs)
-        return self._of([block.marginal(keep) for block in self.blocks])
+        return self.of_normalised([block.marginal(keep) for block in self.blocks])
 
     def sample(self, n: int = 1, random_state: Any = None) -> Array:
         """``n`` independent draws from each density: (m, n) for one output, else (m, n, dy)."""

@@ -235,11 +235,13 @@ class Coefficients:
 
     def weights(self, X: Array) -> Array:
         """Weights of the components given standardised inputs (m, dx): (penalties, m, b + 1)."""
-        log_phi = squared_distances(X @ self.W.T, self.U) * (-0.5 / self.sigma_z**2)
-        # Relative to the nearest centre nothing vanishes; the background has distance zero.
-        top = np.minimum(log_phi.max(axis=1, keepdims=True, initial=-np.inf), 0.0)
-        phi = np.column_stack([log_phi, np.zeros(len(X))]) - np.maximum(top, -600.0)
-        weights: Array = self.alphas[:, None, :] * np.exp2(LOG2_E * phi)
+        phi = np.zeros((len(X), len(self.U) + 1))  # the background has distance zero
+        phi[:, :-1] = squared_distances(X @ self.W.T, self.U)
+        # Relative to the nearest centre nothing vanishes.
+        nearest = phi[:, :-1].min(axis=1, keepdims=True, initial=np.inf)
+        phi -= np.minimum(nearest, 1200.0 * self.sigma_z**2)
+        phi *= -0.5 * LOG2_E / self.sigma_z**2
+        weights: Array = self.alphas[:, None, :] * np.exp2(phi, out=phi)
         weights /= weights.sum(axis=2, keepdims=True)
         return weights
 

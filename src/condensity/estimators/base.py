@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -20,8 +21,9 @@ from condensity._validation import (
 )
 from condensity.core.averaged import Ensemble
 from condensity.core.density import Density
-from condensity.core.kernels import Array, row_blocks
-from condensity.core.mapped import Distribution
+from condensity.core.kernels import Array
+from condensity.core.mapped import Mixture
+from condensity.core.parted import in_parts
 from condensity.core.selection import BANDWIDTHS, PENALTIES, Candidates, Choice
 from condensity.estimators.intake import take_in
 from condensity.estimators.lazy import LazyDistribution, by_parts, mean_score
@@ -34,7 +36,7 @@ from condensity.reduction.crossfit import Setting
 class Answer(Protocol):
     """What a fitted estimator keeps in order to answer."""
 
-    def at(self, X: Array) -> Distribution:
+    def at(self, X: Array) -> Mixture:
         """The densities p(y|x) for the rows of ``X`` (m, dx)."""
 
     @property
@@ -138,21 +140,22 @@ class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
         -------
         ConditionalMixture or, for outputs with bounds, MappedMixture
             Answers ``pdf``, ``cdf``, ``quantile``, ``mean``, ``sample`` and the like, exactly.  For
-            Dask arrays and data frames it is a LazyDistribution, which answers with Dask arrays.
+            very many rows it is a ``Parted``, which gives the same answers part by part; for Dask
+            arrays and data frames a ``LazyDistribution``, which answers with Dask arrays.
         """
         if is_dask(X):
             check_is_fitted(self)
             return LazyDistribution(self, X)
-        return self._at(self._inputs(X))
+        # A copy, so that densities stay what they were when the estimator is fitted once more.
+        at = copy(self)._at
+        return in_parts(self._inputs(X), at, self._width, self._n_outputs)
 
     def predict(self, X: Any) -> Any:
         """Conditional mean E[y|x], (m,) or (m, dy) as y was given to ``fit``."""
         if is_dask(X):
             check_is_fitted(self)
             return by_parts(self, "predict", X, () if self._y_axes == 1 else (self._n_outputs,))
-        inputs = self._inputs(X)
-        blocks = row_blocks(len(inputs), self._width)
-        mean = np.concatenate([self._at(inputs[rows]).mean() for rows in blocks])
+        mean = self.predict_dist(X).mean()
         return mean if self._y_axes == 1 else mean.reshape(len(mean), -1)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -163,20 +166,18 @@ class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
         if is_dask(X, y):
             check_is_fitted(self)
             return mean_score(self, X, y, sample_weight)
-        inputs = self._inputs(X)
+        dist = self.predict_dist(X)
         Y, _ = check_targets(y, n_outputs=self._n_outputs)
-        check_same_length(inputs, Y)
+        check_same_length(dist, Y)
         weight = check_weight(sample_weight, len(Y))
-        blocks = row_blocks(len(inputs), self._width)
-        losses = [squared_loss_by_row(self._at(inputs[rows]), Y[rows]) for rows in blocks]
-        return -float(np.average(np.concatenate(losses), weights=weight))
+        return -float(np.average(squared_loss_by_row(dist, Y), weights=weight))
 
     def _inputs(self, X: Any) -> Array:
         """Inputs past the gate, in the coordinates that ``_at`` understands, (m, ...)."""
         check_is_fitted(self)
         return check_inputs(self, X)
 
-    def _at(self, inputs: Array) -> Distribution:
+    def _at(self, inputs: Array) -> Mixture:
         """The densities for inputs past the gate."""
         return self._density.at(inputs)
 

@@ -22,7 +22,7 @@ from condensity._validation import (
     remember_inputs,
 )
 from condensity.core.kernels import Array, Indices
-from condensity.core.mapped import Distribution
+from condensity.core.mapped import Mixture
 from condensity.core.plan import deal_labels, is_table
 from condensity.core.sample import Scaling, canonical
 from condensity.core.selection import first_least
@@ -151,7 +151,7 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
         """The reduced inputs z, (m, dz)."""
         return self._inputs(X)
 
-    def predict_dist_reduced(self, Z: Any) -> Distribution:
+    def predict_dist_reduced(self, Z: Any) -> Mixture:
         """Conditional densities p(y|z) for reduced inputs ``Z`` (m, dz), as ``transform`` gives."""
         check_is_fitted(self)
         return self._at(check_reduced(Z, self.n_components_))
@@ -166,8 +166,8 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
         values = check_inputs(self, X)
         return np.asarray(self.reducer_.transform(X if hasattr(X, "columns") else values))
 
-    def _at(self, inputs: Array) -> Distribution:
-        dist: Distribution = self.density_.predict_dist(inputs)
+    def _at(self, inputs: Array) -> Mixture:
+        dist: Mixture = self.density_.predict_dist(inputs)
         return dist
 
     @property

@@ -11,7 +11,7 @@ from condensity._parameters import check_count
 from condensity._validation import check_inputs, check_reduced
 from condensity.core.averaged import Ensemble
 from condensity.core.density import Density
-from condensity.core.mapped import Distribution
+from condensity.core.parted import Distribution
 from condensity.estimators.base import ConditionalDensityEstimator, KernelEstimator
 from condensity.estimators.lazy import by_parts
 from condensity.estimators.parts import is_dask

@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from condensity import metrics
 from condensity.core.kernels import Array, row_blocks
-from condensity.core.mapped import Distribution
+from condensity.core.parted import Distribution
 from condensity.explorer.numbers import Readable
 
 LEVELS = np.linspace(0.05, 0.95, 19)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from condensity.core.kernels import Array
-from condensity.core.mapped import Distribution
+from condensity.core.parted import Distribution
 
 #: Points at which densities are compared, and Gaussians that may be evaluated in all.
 GRID, BUDGET = 128, 10**8

@@ -19,8 +19,8 @@ from condensity.core.averaged import Averaged, Ensemble
 from condensity.core.density import Density
 from condensity.core.kernels import Array
 from condensity.core.location import Constant, Plane
-from condensity.core.mapped import Distribution
 from condensity.core.neighbors import NeighborDensity
+from condensity.core.parted import Distribution
 from condensity.core.sample import Scaling
 from condensity.core.view import Coefficients
 from condensity.estimators.compose import Reduced

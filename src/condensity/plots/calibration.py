@@ -12,7 +12,7 @@ from condensity._parameters import check_count
 from condensity._validation import check_same_length
 from condensity.core.checks import probability
 from condensity.core.kernels import Array
-from condensity.core.mapped import Distribution
+from condensity.core.parted import Distribution
 from condensity.metrics import pit
 from condensity.plots.canvas import COLORS, INK, PALE, grid_of_axes, one_column
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from condensity._parameters import check_count, check_option
 from condensity.core.kernels import Array
-from condensity.core.mapped import Distribution
+from condensity.core.parted import Distribution
 from condensity.plots.canvas import COLORS, INTENSITY, almost_all, draw_samples, single_axes
 from condensity.plots.scan import Scan, rows_in_order, scan
 

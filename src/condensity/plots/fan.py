@@ -10,7 +10,7 @@ import numpy as np
 from condensity._parameters import check_count
 from condensity.core.checks import probability
 from condensity.core.kernels import Array
-from condensity.core.mapped import Distribution
+from condensity.core.parted import Distribution
 from condensity.plots.canvas import COLORS, draw_samples, single_axes
 from condensity.plots.scan import Scan, rows_in_order, scan
 

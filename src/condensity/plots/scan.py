@@ -13,7 +13,7 @@ from condensity._composites import density_step, predict_dist
 from condensity._validation import check_same_length, column_names
 from condensity.core.checks import numbers
 from condensity.core.kernels import Array
-from condensity.core.mapped import Distribution
+from condensity.core.parted import Distribution
 from condensity.plots.canvas import almost_all, counted, one_column, output_name
 
 
