@@ -53,7 +53,7 @@ def fit_command(
         ),
     ] = Missing.error,
     components: Annotated[str, typer.Option(help="number of directions, or auto")] = "auto",
-    members: Annotated[int, typer.Option(min=1, help="models to average; 1 is quicker")] = 10,
+    members: Annotated[int, typer.Option(min=1, help="models to average; 1: a single one")] = 5,
     bounds: Annotated[
         list[str] | None,
         typer.Option(help="LOWER,UPPER of the target, either may be empty; repeat for several"),

@@ -58,7 +58,7 @@ class LSCE(DensityReducer):
     n_members : int, default=5
         Models to average for each dimension, each learned without a fold: rounded up to a multiple
         of the folds, with one more that is learned from all samples.  1 keeps that one alone, with
-        what cross-fitting has chosen: an exact function of ``transform(X)``, two to three times as
+        what cross-fitting has chosen: an exact function of ``transform(X)``, about as
         quick, and less accurate.
     location : {"auto", "none", "linear"} or regressor, default="auto"
         What is taken off y before its density is fitted: nothing, a ridge regression (whose
