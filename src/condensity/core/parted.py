@@ -7,6 +7,7 @@ makes the mixtures of a part of the rows, small enough for the cache, asks them,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -135,8 +136,7 @@ class Parted(Views):
     def marginal(self, columns: int | Sequence[int]) -> Parted:
         """The densities of the outputs ``columns`` alone, in that order."""
         keep = checks.columns_of(columns, self.n_outputs)
-        at = self.at
-        return Parted(self.X, lambda X: at(X).marginal(columns), self.width, len(keep))
+        return Parted(self.X, partial(_marginal, self.at, columns), self.width, len(keep))
 
     def sample(self, n: int = 1, random_state: Any = None) -> Array:
         """``n`` independent draws from each density, (m, n) or (m, n, dy)."""
@@ -156,6 +156,10 @@ class Parted(Views):
         pairs = zip(self._parts(), self._slices(), strict=True)
         answers = [question(dist, *(values[rows] for values in by_row)) for dist, rows in pairs]
         return np.concatenate(answers)
+
+
+def _marginal(at: Callable[[Array], Mixture], columns: int | Sequence[int], X: Array) -> Mixture:
+    return at(X).marginal(columns)
 
 
 #: What a fitted estimator answers with.

@@ -58,8 +58,8 @@ class LSCE(DensityReducer):
     n_members : int, default=5
         Models to average for each dimension, each learned without a fold: rounded up to a multiple
         of the folds, with one more that is learned from all samples.  1 keeps that one alone, with
-        what cross-fitting has chosen: an exact function of ``transform(X)``, about as
-        quick, and less accurate.
+        what cross-fitting has chosen: an exact function of ``transform(X)``, about as quick, and
+        less accurate.
     location : {"auto", "none", "linear"} or regressor, default="auto"
         What is taken off y before its density is fitted: nothing, a ridge regression (whose
         directions are part of z), or the prediction of a regressor (which may depend on all
@@ -131,6 +131,7 @@ class LSCE(DensityReducer):
     cv_results_ : dict of arrays
         The configurations: setting, weight in the average, which is the best, and cross-fitted
         score (minus the loss, in the units of y, or in those of its coordinate without ``bounds``).
+        Where there are more than 200 centres, those with weight are judged with all of them.
     n_features_in_, feature_names_in_
         Inputs seen in ``fit``.
 
