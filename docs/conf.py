@@ -55,8 +55,8 @@ sphinx_gallery_conf = {
     "reference_url": {"condensity": None},
     "image_scrapers": ("matplotlib",),
     "matplotlib_animations": False,
-    "remove_config_comments": True,
     "show_memory": False,
+    "thumbnail_size": (640, 320),
     "show_signature": False,
     "download_all_examples": False,
     "write_computation_times": False,
@@ -69,6 +69,7 @@ html_title = "condensity"
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
 html_show_sourcelink = False
+html_sidebars = {"start": []}
 html_theme_options = {
     "logo": {"text": "condensity"},
     "navbar_align": "left",
@@ -92,6 +93,11 @@ def skip_what_is_scikit_learns(
     return True if theirs.startswith("sklearn") else None
 
 
+def close_up_code(app: Sphinx, page: str, source: list[str]) -> None:
+    """Take away the empty line that ends a doctest, and that nobody wants to see."""
+    source[0] = source[0].replace("\n\n```\n", "\n```\n")
+
+
 def leave_out_what_is_not_there(app: Sphinx, page: str, source: list[str]) -> None:
     """Take optional pages out of a table of contents."""
     for name in OPTIONAL:
@@ -101,6 +107,7 @@ def leave_out_what_is_not_there(app: Sphinx, page: str, source: list[str]) -> No
 
 def setup(app: Sphinx) -> None:
     """Connect the above."""
+    app.connect("source-read", close_up_code)
     app.connect("source-read", leave_out_what_is_not_there)
     app.connect("autodoc-skip-member", skip_what_is_scikit_learns)
     # The gallery's own pictures, as in a script that is run: not shown, but drawn.

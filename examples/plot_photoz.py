@@ -56,7 +56,7 @@ def truth(X):
 
 
 X, z = sample(n_samples, 0)
-X_test, z_test = sample(500, 1)
+X_test, z_test = sample(500, 4)
 
 # %%
 # The fit

@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
 #: What the converter does not know, in words that it knows.
-KNOWN = {r"\tfrac": r"\frac", r"\dfrac": r"\frac", r"\lVert": r"\|", r"\rVert": r"\|"}
+KNOWN = {r"\arg": r"\mathrm{arg}\,"}
 
 
 def mathml(tex: str, *, display: str) -> str:
