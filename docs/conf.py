@@ -38,6 +38,7 @@ html_math_renderer = "mathml"
 
 autosummary_generate = True
 autodoc_typehints = "none"  # docstrings say what is taken and given, and its shape
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False  # the templates list them
 numpydoc_validation_checks = set()
 

@@ -40,7 +40,7 @@ model = LSCE(n_components=2, random_state=0).fit(X, move(start, chosen, rng) - s
 # %%
 # From a density to a plan
 # ------------------------
-# The line is cut into cells.  Probabilities of a mixture are in closed form, so ``prob`` gives the
+# The line is cut into cells.  Probabilities of a mixture are in closed form, so ``cdf`` gives the
 # matrix of transitions between cells, for every action, with no sampling; dynamic programming does
 # the rest.
 
