@@ -1,7 +1,6 @@
 """How the pages are built: ``make docs``."""
 
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,6 @@ autosummary_generate = True
 autodoc_typehints = "none"  # docstrings say what is taken and given, and its shape
 toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False  # the templates list them
-numpydoc_validation_checks = set()
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
@@ -111,5 +109,3 @@ def setup(app: Sphinx) -> None:
     app.connect("source-read", close_up_code)
     app.connect("source-read", leave_out_what_is_not_there)
     app.connect("autodoc-skip-member", skip_what_is_scikit_learns)
-    # The gallery's own pictures, as in a script that is run: not shown, but drawn.
-    warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")

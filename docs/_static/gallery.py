@@ -22,7 +22,7 @@ def picture(page: Page, path: Path) -> None:
     page.set_viewport_size({"width": 1280, "height": height})
     page.screenshot(path=path)
     small = Image.open(path).convert("RGB").resize((960, height * 960 // 1280))
-    small.quantize(256, dither=Image.Dither.NONE).save(path, optimize=True)
+    small.quantize(256).save(path, optimize=True)
 
 
 def main() -> None:
