@@ -48,7 +48,7 @@ without = LSCDE(random_state=0).fit(X, y)
 # --------------
 # To the left all of p(y|z), to the right three slices of it against the truth.  The points of the
 # slices also differ in directions that do not matter; with six inputs to take care of, ``LSCDE``
-# sees neighbours too few.
+# sees too few neighbours.
 
 figure = plt.figure(figsize=(11, 4.4), layout="constrained")
 left, right = figure.subfigures(1, 2, width_ratios=(1.1, 1))
