@@ -40,9 +40,12 @@ for m in sizes:
         print(f"chosen with {m}, the others {name}: {losses[name][-1]:.4f} above the truth's loss")
 
 # %%
-# Samples that the search has not seen pay all the same, for a few seconds more: passes over the
-# data are sums, and sums are cheap.  (``predict`` and ``score`` cut many rows into blocks by
+# Here samples that the search has not seen pay all the same, for a few seconds more: passes over
+# the data are sums, and sums are cheap.  (``predict`` and ``score`` cut many rows into blocks by
 # themselves; for samples that no memory holds, ``fit`` takes Dask arrays and data frames.)
+#
+# This is one draw of the data.  With another, and 200 samples to choose with, the others gained
+# nothing: what was chosen badly stays so.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
 for ax, table, title in zip(
