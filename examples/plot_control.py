@@ -94,8 +94,8 @@ for name, (ends, steps) in results.items():
     )
 
 # %%
-# To the left what one action may lead to; to the right where the voyages end.  The plan is as
-# good as the density: for a boat whose thruster at times pushed nearly twice as hard, so that the second
+# To the left what one action may lead to; to the right where the voyages end.  The plan is as good
+# as the density: for a boat whose thruster at times pushed nearly twice as hard, so that the second
 # hump moved with the action, 500 moves placed that hump badly, and 13 % were wrecked against 19 %.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
