@@ -3,12 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint docs bench clean
 
 help:
 	@echo "make demo   fit two problems, print what was found, write a picture of p(y|z) and a page to explore"
 	@echo "make test   lint, type check, every test, with coverage"
 	@echo "make lint   style and types only"
+	@echo "make docs   the pages, with the gallery, in docs/_build/html; a few minutes"
 	@echo "make bench  the published procedure on the toy problems"
 	@echo "make clean  remove the environment and caches"
 
@@ -29,8 +30,14 @@ lint: .venv/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# The environment's own Python runs the gallery; one thread each, as two examples run at a time.
+docs: .venv/installed-docs
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	@echo "pages: docs/_build/html/index.html"
+
 bench: .venv/installed-dev
 	$(BIN)/python benchmarks/toys.py
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf docs/_build docs/auto_examples docs/api/generated docs/sg_execution_times.rst

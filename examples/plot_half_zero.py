@@ -1,0 +1,105 @@
+"""
+Half of the values are zero
+===========================
+
+Rain, claims, burnt areas: often y is exactly zero, and otherwise positive and skewed.  That is no
+density, but a probability of zero *and* a density of the rest.  Model the two apart and put them
+together: a hurdle.
+"""
+
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from condensity import LSCE
+
+# %%
+# A rain gauge with a known truth: eight measurements of the weather, one direction decides whether
+# it rains, another how much.
+
+n_samples = 600
+
+
+def sample(n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 8))
+    wet = rng.random(n) < 1 / (1 + np.exp(-1.5 * (X[:, 0] + X[:, 1])))
+    amount = np.exp(0.8 * X[:, 2] - 0.5 * X[:, 3] + 0.5 * rng.standard_normal(n))
+    return X, np.where(wet, amount, 0.0)
+
+
+X, y = sample(n_samples, 0)
+X_test, y_test = sample(4000, 1)
+print(f"{np.mean(y == 0):.0%} of the days are dry")
+
+# %%
+# What happens if it is given as it is
+# ------------------------------------
+# LSCE notices that one value holds a large share of the sample, says so, and smooths over it: a
+# density has no other way to say "exactly zero" than a narrow peak, part of which is below zero.
+
+with warnings.catch_warnings(record=True) as heard:
+    warnings.simplefilter("always")
+    raw = LSCE(n_components=2, n_members=1, random_state=0).fit(X, y)
+print(next(str(w.message) for w in heard if "y" in str(w.message)))
+print(f"probability of negative rain: {raw.predict_dist(X_test).prob(-np.inf, -0.01).mean():.0%}")
+
+# %%
+# The hurdle
+# ----------
+# A classifier for whether, a density for how much.  The density is fitted to the wet days alone and
+# keeps to positive values, ``bounds=(0, None)``.
+
+wet = y > 0
+rains = LogisticRegression().fit(X, wet)
+amount = LSCE(n_components=2, bounds=(0, None), random_state=0).fit(X[wet], y[wet])
+
+# %%
+# Put together: ``P(y > v | x) = P(wet | x) P(amount > v | x, wet)``.  Quantiles follow: the
+# q-quantile is zero where a dry day is that likely, and else a quantile of the amount.
+
+p_wet, dist = rains.predict_proba(X_test)[:, 1], amount.predict_dist(X_test)
+
+
+def above(v):
+    return p_wet * dist.prob(v, np.inf)
+
+
+def quantile(day, q):
+    level = 1 - (1 - q) / p_wet[day]
+    return float(dist[day].quantile(level)[0]) if level > 0 else 0.0
+
+
+for day in (0, 1, 2):
+    ends = [round(quantile(day, q), 2) for q in (0.5, 0.75, 0.95)]
+    print(f"day {day}: dry with {1 - p_wet[day]:.2f}; quantiles {ends}; it was {y_test[day]:.2f}")
+
+# %%
+# Probabilities of a heavy day, told and seen in ten groups of days; and the answer for one of them.
+
+told = above(2.0)
+groups = np.array_split(np.argsort(told), 10)
+figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+left.plot([0, 1], [0, 1], "--", color="0.4", lw=1)
+left.plot(
+    [told[g].mean() for g in groups], [(y_test[g] > 2).mean() for g in groups], "o", color="#0072b2"
+)
+left.set(
+    xlabel="P(y > 2) told", ylabel="share of days with y > 2", aspect="equal", title="Heavy rain"
+)
+left.set(xlim=(-0.02, 0.9), ylim=(-0.02, 0.9))
+day, grid = int(groups[7][0]), np.linspace(0.01, 6, 300)
+right.bar(0, 1 - p_wet[day], width=0.12, color="#0072b2", label="P(y = 0), hurdle")
+right.plot(
+    grid, p_wet[day] * dist[day].pdf_on(grid)[0], color="#0072b2", label="density of the rest"
+)
+line = np.linspace(-1.5, 6, 400)
+plain = raw.predict_dist(X_test[day : day + 1]).pdf_on(line)[0]
+right.plot(line, plain, "--", color="#d55e00", label="given as it is")
+right.set(xlabel="rain", ylabel="probability of zero; density", title="One day", ylim=(0, None))
+right.legend(frameon=False)
+for ax in (left, right):
+    ax.spines[["top", "right"]].set_visible(False)
+plt.show()

@@ -1,0 +1,52 @@
+"""The pages: every public name is in the reference, every example has its place in the gallery."""
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import condensity
+from condensity import datasets, explorer, metrics, plots, scorers
+
+DOCS = Path(__file__).parents[1] / "docs"
+MODULES = [condensity, datasets, explorer, metrics, plots, scorers]
+
+
+def listed(module):
+    """Names under ``currentmodule`` in the reference."""
+    page = (DOCS / "api" / "index.md").read_text()
+    parts = re.split(r"^\.\. currentmodule:: (\S+)$", page, flags=re.MULTILINE)
+    found = zip(parts[1::2], parts[2::2], strict=True)
+    own = [text for name, text in found if name == module.__name__]
+    return {name for text in own for name in re.findall(r"^   ([\w.]+)$", text, re.MULTILINE)}
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__)
+def test_the_reference_names_all_that_is_public(module):
+    public = {n for n in module.__all__ if not isinstance(getattr(module, n), ModuleType)}
+    assert public <= listed(module)
+
+
+def test_the_reference_names_nothing_else():
+    for module in MODULES:
+        for name in listed(module):
+            owner = importlib.import_module(f"{module.__name__}.{name}".rpartition(".")[0])
+            assert getattr(owner, name.rpartition(".")[2]).__doc__
+
+
+def test_every_example_has_its_place():
+    spec = importlib.util.spec_from_file_location("order", DOCS / "_ext" / "order.py")
+    order = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(order)
+    examples = {p.stem.removeprefix("plot_") for p in (DOCS.parent / "examples").glob("plot_*.py")}
+    assert set(order.ORDER) == examples
+    assert sorted(examples, key=order.GalleryOrder("")) == list(order.ORDER)
+
+
+def test_pages_fetch_nothing():
+    """No page, style or template asks the network for anything when it is read."""
+    for path in [*DOCS.rglob("*.md"), *DOCS.rglob("*.css"), *DOCS.rglob("*.html")]:
+        if not {"_build", "auto_examples"} & set(path.parts):
+            assert not re.search(r"(?:src|@import|url)\W{1,3}https?:", path.read_text()), path
