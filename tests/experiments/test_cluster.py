@@ -1,0 +1,102 @@
+"""Cells on a Dask cluster: the records are those of a run at home, whoever dies on the way."""
+
+import os
+import signal
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+import cells
+from condensity.cli import app
+from condensity.experiments.cluster import dask_client, dask_workers
+from condensity.experiments.records import RecordFile
+from condensity.experiments.reproduce import records_of
+from condensity.experiments.runner import UndoneError, attempt, run
+
+distributed = pytest.importorskip("distributed", reason="dask is not installed")
+pytestmark = pytest.mark.filterwarnings("ignore")  # those of the cluster as it comes and goes
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two worker processes; the second one of a cell's that dies is its last."""
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    import dask
+
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        distributed.LocalCluster(**options) as cluster,
+    ):
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster):
+    with dask_client(cluster.scheduler_address) as client:
+        client.wait_for_workers(2)
+        yield client
+
+
+def results(records):
+    return {cell: (record.results, record.error) for cell, record in records.items()}
+
+
+def alone(work, chosen):
+    return results({cell: attempt(work, cell) for cell in chosen})
+
+
+def test_records_are_those_of_a_run_at_home(client, tmp_path):
+    path, heard = tmp_path / "r.jsonl", []
+    chosen = cells.CELLS[:5]
+    found = run(
+        chosen,
+        cells.draw_or_fail,
+        RecordFile(path),
+        workers=dask_workers(client),
+        report=heard.append,
+    )
+    assert results(found) == alone(cells.draw_or_fail, chosen)
+    assert sum(record.error is not None for record in heard) == 1
+    more = cells.CELLS[:7]
+    again = run(more, cells.draw_or_fail, RecordFile(path), workers=dask_workers(client))
+    assert results(again) == alone(cells.draw_or_fail, more)
+    assert len(path.read_text().splitlines()) == 7  # nothing was done twice
+
+
+def test_a_worker_that_is_killed_costs_nothing(client, tmp_path):
+    def kill(record):
+        if len(heard) == 3:
+            worker = sorted(client.run(os.getpid).values())[0]
+            os.kill(worker, signal.SIGKILL)
+        heard.append(record)
+
+    heard, path, chosen = [], tmp_path / "r.jsonl", cells.CELLS[:12]
+    found = run(chosen, cells.draw, RecordFile(path), workers=dask_workers(client), report=kill)
+    assert results(found) == alone(cells.draw, chosen)
+    assert len(path.read_text().splitlines()) == len(chosen)
+
+
+def test_only_the_cell_that_kills_its_workers_is_given_up(client, tmp_path):
+    chosen = cells.CELLS[:6]
+    file = RecordFile(tmp_path / "r.jsonl")
+    found = run(chosen, cells.draw_or_die, file, workers=dask_workers(client))
+    assert [cell.seed for cell, record in found.items() if record.error] == [3]
+    assert found[cells.CELLS[3]].error == "its worker process died"
+
+
+def test_an_interrupted_run_does_not_wait(client, tmp_path):
+    def interrupt(record):
+        raise KeyboardInterrupt
+
+    slow = [cell for cell in cells.CELLS if cell.seed < 2][:2]
+    begun = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        run(
+            slow,
+            cells.draw_or_stay,
+            RecordFile(tmp_path / "r.jsonl"),
+            workers=dask_workers(client),
+            report=interrupt,
+        )
+    assert time.perf_counter() - begun < cells.STAY
