@@ -14,6 +14,7 @@ from condensity.experiments.records import RecordFile
 from condensity.experiments.reproduce import records_of
 from condensity.experiments.runner import UndoneError, attempt, run
 
+dask = pytest.importorskip("dask", reason="dask is not installed")
 distributed = pytest.importorskip("distributed", reason="dask is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of the cluster as it comes and goes
 
@@ -22,8 +23,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # those of the cluster as it 
 def cluster():
     """Two worker processes; the second one of a cell's that dies is its last."""
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    import dask
-
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),
         distributed.LocalCluster(**options) as cluster,
@@ -34,7 +33,7 @@ def cluster():
 @pytest.fixture
 def client(cluster):
     with dask_client(cluster.scheduler_address) as client:
-        client.wait_for_workers(2)
+        client.wait_for_workers(1)  # one may not be back yet
         yield client
 
 
@@ -77,12 +76,44 @@ def test_a_worker_that_is_killed_costs_nothing(client, tmp_path):
     assert len(path.read_text().splitlines()) == len(chosen)
 
 
-def test_only_the_cell_that_kills_its_workers_is_given_up(client, tmp_path):
-    chosen = cells.CELLS[:6]
+def reproduce(*arguments):
+    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+
+
+def test_the_command_gives_the_same_records(cluster, tmp_path):
+    quick = ["artificial", "--quick", "--only", "toy (b)"]
+    address = cluster.scheduler_address
+    done = reproduce(*quick, "--dask", address, "--out", tmp_path / "there")
+    assert done.exit_code == 0, done.output
+    assert "10 cells, 10 to do, 2 at a time" in done.output
+    here = reproduce(*quick, "--jobs", 1, "--out", tmp_path / "here")
+    assert here.exit_code == 0, here.output
+    there, here = (records_of(tmp_path / name, quick=True).read() for name in ("there", "here"))
+    assert results(there) == results(here)
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere", "http://127.0.0.1:8787"])
+def test_an_address_without_a_scheduler_is_refused(address, tmp_path, monkeypatch):
+    monkeypatch.setattr("condensity.experiments.cluster.PATIENCE", 0.5)
+    done = reproduce("artificial", "--quick", "--dask", address, "--out", tmp_path)
+    assert done.exit_code == 2
+    assert f"condensity: no Dask scheduler answers at '{address}'" in done.output
+    assert "start one with 'dask scheduler'" in done.output
+    assert len(done.output.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+class Unreadable:
+    """Work that another machine would not know."""
+
+    def __reduce__(self):
+        return int, ("no number",)
+
+
+def test_cells_that_the_cluster_cannot_read_end_the_run(client, tmp_path):
     file = RecordFile(tmp_path / "r.jsonl")
-    found = run(chosen, cells.draw_or_die, file, workers=dask_workers(client))
-    assert [cell.seed for cell, record in found.items() if record.error] == [3]
-    assert found[cells.CELLS[3]].error == "its worker process died"
+    with pytest.raises(UndoneError, match="seed 0 could not be done"):
+        run(cells.CELLS[:1], Unreadable(), file, workers=dask_workers(client))
 
 
 def test_an_interrupted_run_does_not_wait(client, tmp_path):
@@ -100,3 +131,11 @@ def test_an_interrupted_run_does_not_wait(client, tmp_path):
             report=interrupt,
         )
     assert time.perf_counter() - begun < cells.STAY
+
+
+def test_only_the_cell_that_kills_its_workers_is_given_up(client, tmp_path):
+    chosen = cells.CELLS[:6]
+    file = RecordFile(tmp_path / "r.jsonl")
+    found = run(chosen, cells.draw_or_die, file, workers=dask_workers(client))
+    assert [cell.seed for cell, record in found.items() if record.error] == [3]
+    assert found[cells.CELLS[3]].error == "its worker process died"

@@ -82,9 +82,7 @@ def alive(pids):
 def test_records_do_not_depend_on_the_number_of_workers(tmp_path):
     few = cells.CELLS[:6]
     here = run_here(cells.draw, tmp_path / "here.jsonl", few)
-    there = run(
-        few, cells.draw, RecordFile(tmp_path / "b.jsonl"), workers=local_workers(2)
-    )
+    there = run(few, cells.draw, RecordFile(tmp_path / "b.jsonl"), workers=local_workers(2))
     assert results(here) == results(there)
     assert list(here) == few
 
