@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import time
 
 import pytest
@@ -101,6 +102,15 @@ def test_an_address_without_a_scheduler_is_refused(address, tmp_path, monkeypatc
     assert "start one with 'dask scheduler'" in done.output
     assert len(done.output.splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_server_of_another_kind_is_not_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr("condensity.experiments.cluster.PATIENCE", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        done = reproduce("artificial", "--quick", "--dask", address, "--out", tmp_path)
+    assert done.exit_code == 2
+    assert "no Dask scheduler answers" in done.output
 
 
 class Unreadable:

@@ -6,6 +6,7 @@ a cell whose worker died to another worker, several times, before it says so.
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
@@ -25,15 +26,23 @@ def dask_client(address: str) -> Iterator[Any]:
     """A client of the cluster whose scheduler is at ``address``, closed in the end."""
     distributed = require("distributed", "dask")
     try:
-        distributed.comm.get_address_host_port(address)  # a client fails untidily
+        asyncio.run(asyncio.wait_for(_knock(distributed, address), PATIENCE + 1.0))
         client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ConnectionError(
-            f"no Dask scheduler answers at {address!r} ({error}): start one with 'dask scheduler' "
-            "and pass the address that it prints, as in tcp://localhost:8786"
+            f"no Dask scheduler answers at {address!r} ({str(error) or 'it keeps silent'}): start "
+            "one with 'dask scheduler' and pass the address that it prints, as in "
+            "tcp://localhost:8786"
         ) from error
     with client:
         yield client
+
+
+async def _knock(distributed: Any, address: str) -> None:
+    """See that a server of Dask's is there: a client would wait for any other for ever."""
+    secrets = distributed.Security().get_connection_args("client")
+    comm = await distributed.comm.connect(address, timeout=PATIENCE, **secrets)
+    await comm.close()
 
 
 def dask_workers(client: Any) -> Workers:
