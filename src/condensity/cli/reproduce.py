@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
 from collections.abc import Iterator
@@ -87,6 +88,8 @@ def _workers(jobs: int, address: str | None) -> Iterator[tuple[Workers, int]]:
         yield local_workers(jobs), jobs
         return
     with plain_errors(), dask_client(address) as client:
+        # Its client would tell of a lost scheduler by a traceback; below it is told in a sentence.
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         count = sum(client.nthreads().values())
         if not count:
             note(f"the cluster at {address} has no workers yet: cells wait for the first")
