@@ -47,7 +47,7 @@ def draw_slowly_or_die(cell):
 
 
 #: Seconds that a cell may take and no one should wait for.
-STAY = 30
+STAY = 10
 
 
 def draw_or_stay(cell):
