@@ -46,6 +46,15 @@ def draw_slowly_or_die(cell):
     return {"value": cell.seed}
 
 
+#: Seconds that a cell may take and no one should wait for.
+STAY = 10
+
+
+def draw_or_stay(cell):
+    time.sleep(STAY if cell.seed == 1 else 0)
+    return {"value": cell.seed}
+
+
 def draw_or_leave(cell):
     if cell.seed == 1:
         sys.exit("enough")
@@ -57,6 +66,10 @@ def draw_and_warn(cell):
     return {"threads": [pool["num_threads"] for pool in pools()]}
 
 
+def where(cell):
+    return os.getpid()
+
+
 def pools():
     from threadpoolctl import threadpool_info
 
@@ -65,4 +78,4 @@ def pools():
 
 if __name__ == "__main__":
     jobs = int(sys.argv[2])
-    run(CELLS, draw, RecordFile(Path(sys.argv[1])), workers=local_workers(jobs), in_flight=jobs)
+    run(CELLS, draw, RecordFile(Path(sys.argv[1])), workers=local_workers(jobs))

@@ -1,4 +1,4 @@
-"""Mapping over workers: the same answer for any number of them."""
+"""Mapping over workers: the same answer for any number of them, wherever they are."""
 
 from __future__ import annotations
 
@@ -31,13 +31,19 @@ def in_threads(n_jobs: int | None) -> Callable[[Callable[[T], R], Iterable[T]], 
 
 def _in_threads(n_jobs: int | None, function: Callable[[T], R], items: Iterable[T]) -> Iterable[R]:
     # The limit holds for the whole process: it is set once, around all threads.
-    with threadpool_limits(limits=1, user_api="blas"):
-        run = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    with one_blas_thread():
+        # Threads, whatever the backend of the caller: samples are not worth sending around.
+        run = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
         yield from run(delayed(function)(item) for item in items)
 
 
 def _on_one_thread(function: Callable[[T], R], item: T) -> R:
     # Matrices of a few hundred rows lose with more BLAS threads, badly so on busy machines, and
     # sums in another order would make the answer depend on the machine.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         return function(item)
+
+
+def one_blas_thread() -> threadpool_limits:
+    """A context in which BLAS has one thread."""
+    return threadpool_limits(limits=1, user_api="blas")

@@ -325,3 +325,15 @@ def test_the_squared_loss_decides_whatever_the_density_says_of_itself():
     assert models[0].n_components_ == models[1].n_components_
     held_out = -models[1].cv_results_["mean_test_score"].max()
     assert held_out == pytest.approx(squared_loss(models[1].predict_dist(X), y), abs=0.3)
+
+
+def test_two_folds_leave_one_to_the_steps():
+    X, y = toy_b().sample(40, random_state=0)
+    half = np.arange(40) % 2
+    folds = [(np.flatnonzero(half != j), np.flatnonzero(half == j)) for j in (0, 1)]
+    model = Reduced(SIR(), LSCDE(), [1, 2], cv=folds, random_state=0)
+    with pytest.raises(ValueError, match="a cv of three folds or more, or a single n_components"):
+        model.fit(X, y)
+    model.set_params(n_components=1).fit(X, y)  # nothing to choose: both folds are for the steps
+    # Steps that choose nothing need no folds.
+    model.set_params(n_components=[1, 2], density=LSCDE(bandwidth=0.5, penalty=0.1)).fit(X, y)

@@ -150,6 +150,14 @@ def test_what_does_not_fit_together_is_refused():
         LSCDE(random_state=0).fit(parts, targets, in_parts(np.zeros(300))[0])
 
 
+def test_samples_without_weight_have_no_score(model):
+    X, y, weight = data()
+    with pytest.raises(ValueError, match="sample_weight is zero for every sample"):
+        model.score(X, y, 0 * weight)
+    with pytest.raises(ValueError, match="sample_weight is zero for every sample"):
+        model.score(*in_parts(X, y, 0 * weight))
+
+
 def test_points_are_numbers_or_in_the_parts_of_the_inputs(model):
     X, y, _ = data()
     lazy = model.predict_dist(in_parts(X)[0])

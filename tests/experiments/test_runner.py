@@ -13,17 +13,16 @@ import pytest
 
 import cells
 from condensity.experiments.records import Cell, Record, RecordFile
-from condensity.experiments.runner import attempt, local_workers, run
+from condensity.experiments.runner import Workers, attempt, local_workers, run
 
 SCRIPT = Path(cells.__file__)
 
 
-def threads():
-    return ThreadPoolExecutor(2)
+THREADS = Workers(lambda: ThreadPoolExecutor(2), at_once=2)
 
 
 def run_here(work, path, chosen=cells.CELLS, **options):
-    return run(chosen, work, RecordFile(path), workers=threads, in_flight=2, **options)
+    return run(chosen, work, RecordFile(path), workers=THREADS, **options)
 
 
 def results(records):
@@ -83,9 +82,7 @@ def alive(pids):
 def test_records_do_not_depend_on_the_number_of_workers(tmp_path):
     few = cells.CELLS[:6]
     here = run_here(cells.draw, tmp_path / "here.jsonl", few)
-    there = run(
-        few, cells.draw, RecordFile(tmp_path / "b.jsonl"), workers=local_workers(2), in_flight=2
-    )
+    there = run(few, cells.draw, RecordFile(tmp_path / "b.jsonl"), workers=local_workers(2))
     assert results(here) == results(there)
     assert list(here) == few
 
@@ -111,7 +108,6 @@ def test_a_cell_that_kills_its_worker_is_given_up(tmp_path):
         cells.draw_or_die,
         RecordFile(tmp_path / "r.jsonl"),
         workers=local_workers(1),
-        in_flight=1,
     )
     failed = [cell for cell, record in found.items() if record.error]
     assert failed == [cells.CELLS[3]]
@@ -124,7 +120,6 @@ def test_only_the_cell_that_kills_its_worker_is_given_up(tmp_path):
         cells.draw_slowly_or_die,
         RecordFile(tmp_path / "r.jsonl"),
         workers=local_workers(2),
-        in_flight=2,
     )
     assert [cell.seed for cell, record in found.items() if record.error] == [1]
     assert found[cells.CELLS[0]].results == {"value": 0}

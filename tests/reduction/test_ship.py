@@ -123,11 +123,27 @@ def test_a_plane_is_fitted_to_all(monkeypatch):
     X = view.scaling.apply(whole.X)
     left = least_squares(X, whole.Y, whole.weight, view.location.shrinkage, share)
     np.testing.assert_allclose(found.location.at(X), whole.Y - left, atol=1e-12)
-    back = found.location.at(X[:12]) + found.sample.Y @ found.factor.T
-    np.testing.assert_allclose(back, some.Y, atol=1e-12)
+    np.testing.assert_array_equal(found.sample.Y, view.sample.Y)  # as if not seen
     np.testing.assert_array_equal(found.factor, view.factor)
     inside = found.location.directions
     np.testing.assert_allclose(found.location.at(X), found.location.at(X @ inside.T @ inside))
+
+
+def test_what_a_plane_through_all_leaves_is_what_it_leaves_of_new_samples():
+    rng, dx, dy = np.random.default_rng(0), 60, 5
+    slope = rng.standard_normal((dx, dy)) / 4
+
+    def draw(n):
+        X = rng.standard_normal((n, dx))
+        return Sample(X, X @ slope + rng.standard_normal((n, dy)), np.full(n, 1 / n))
+
+    some, rest, new = draw(200), draw(60), draw(5000)
+    view = View.of(some, np.zeros(200), np.arange(200), linear)
+    found = relocate(view, some.Y, Others(Held(rest), 200 / 260))
+    left = np.vstack([found.sample.Y, found.frame.see(rest).Y])
+    of_new = found.frame.see(new).Y
+    assert np.mean(of_new**2) < np.mean(view.frame.see(new).Y ** 2)  # more samples, a better plane
+    assert 0.9 < np.mean(left**2) / np.mean(of_new**2) < 1.1
 
 
 def test_what_is_no_plane_stays(parts):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -12,9 +15,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from condensity.cli.say import note, plain_errors, refuse
+from condensity.experiments.cluster import dask_client, dask_workers
 from condensity.experiments.records import Record
 from condensity.experiments.reproduce import cells_of, records_of, reproduce, tables_not_there
-from condensity.experiments.runner import local_workers, missing
+from condensity.experiments.runner import UndoneError, Workers, local_workers, missing
 from condensity.experiments.studies import STUDIES
 
 ALL = "all"
@@ -31,6 +36,10 @@ def reproduce_command(
         list[str] | None, typer.Option(help="this problem only; repeat for more")
     ] = None,
     retry: Annotated[bool, typer.Option(help="try again what failed before")] = False,
+    dask: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="run on the workers of this Dask scheduler instead"),
+    ] = None,
 ) -> None:
     """Rebuild the paper's tables and figures; what was done before is not done again."""
     names = _studies(study)
@@ -40,11 +49,12 @@ def reproduce_command(
     to_do = missing(cells, records_of(out, quick=quick), retry=retry)
     lacking = tables_not_there(to_do)
     if lacking:
-        _refuse(f"none of the {len(lacking)} tables is there: {next(iter(lacking.values()))}")
+        refuse(f"none of the {len(lacking)} tables is there: {next(iter(lacking.values()))}")
     left = len(to_do)
-    console.print(f"{len(cells)} cells, {left} to do, {jobs} at a time")
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=console) as progress:
+    bar = Progress(*columns, TimeRemainingColumn(), console=console)
+    with _workers(jobs, dask) as (workers, count), bar as progress:
+        console.print(f"{len(cells)} cells, {left} to do, {count} at a time")
         task = progress.add_task("running", total=left)
 
         def hear(record: Record) -> None:
@@ -56,8 +66,7 @@ def reproduce_command(
         page = reproduce(
             names,
             out,
-            workers=local_workers(jobs),
-            in_flight=jobs,
+            workers=workers,
             quick=quick,
             only=chosen,
             retry=retry,
@@ -72,6 +81,27 @@ def reproduce_command(
         raise typer.Exit(1)
 
 
+@contextmanager
+def _workers(jobs: int, address: str | None) -> Iterator[tuple[Workers, int]]:
+    """Workers here or of a cluster, and how many cells they do at a time."""
+    if address is None:
+        yield local_workers(jobs), jobs
+        return
+    with plain_errors(), dask_client(address) as client:
+        # Its client would tell of a lost scheduler by a traceback; below it is told in a sentence.
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+        count = sum(client.nthreads().values())
+        if not count:
+            note(f"the cluster at {address} has no workers yet: cells wait for the first")
+        try:
+            yield dask_workers(client), count
+        except UndoneError as error:
+            refuse(
+                f"{error}: see that the cluster at {address} runs, and that its scheduler and "
+                "workers have the condensity that is here; what was done is kept"
+            )
+
+
 def _command(study: str, quick: bool, only: list[str]) -> str:
     """What makes the same records again, wherever they are kept."""
     chosen = [part for problem in only for part in ("--only", problem)]
@@ -80,7 +110,7 @@ def _command(study: str, quick: bool, only: list[str]) -> str:
 
 def _studies(study: str) -> list[str]:
     if study != ALL and study not in STUDIES:
-        _refuse(f"there is no study {study!r}: choose {', '.join(STUDIES)} or {ALL}")
+        refuse(f"there is no study {study!r}: choose {', '.join(STUDIES)} or {ALL}")
     return list(STUDIES) if study == ALL else [study]
 
 
@@ -88,10 +118,5 @@ def _problems(studies: list[str], only: list[str]) -> list[str]:
     known = [problem for name in studies for problem in STUDIES[name].sizes]
     for problem in only:
         if problem not in known:
-            _refuse(f"there is no problem {problem!r} in it: choose {', '.join(known)}")
+            refuse(f"there is no problem {problem!r} in it: choose {', '.join(known)}")
     return only
-
-
-def _refuse(message: str) -> None:
-    typer.echo(f"condensity: {message}", err=True)
-    raise typer.Exit(2)

@@ -107,11 +107,6 @@ class View:
         centers = np.vstack([pulled, np.zeros(pulled.shape[1])])
         return Components(centers, np.append(np.full(len(pulled), sigma_y), 1.0))
 
-    def moved(self, location: Location, Y: Array) -> View:
-        """The same samples, whose outputs are ``Y`` (n, dy), with another location."""
-        V = _whiten(self.factor, Y - location.at(self.sample.X))
-        return replace(self, location=location, sample=replace(self.sample, Y=V))
-
     def thinned(self, count: int) -> View:
         """The view with at most ``count`` of its centres, evenly from first to last."""
         if len(self.basis) <= count:

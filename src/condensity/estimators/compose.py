@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from numbers import Integral
 from typing import Any, Self
 
@@ -11,7 +10,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from condensity._parallel import spread
+from condensity._parallel import one_blas_thread, spread
 from condensity._parameters import check_counts, check_part, check_rng
 from condensity._validation import (
     check_enough,
@@ -138,7 +137,8 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
             found = list(spread(self.n_jobs)(steps.loss, trials))
             losses = np.reshape(found, (len(candidates), len(folds)))
         best = candidates[first_least(losses.mean(axis=1))]
-        ((reducer, density),) = spread(1)(partial(steps.fit, rows), [best])
+        with one_blas_thread():
+            reducer, density = steps.fit(rows, best)
         remember_inputs(self, X)
         self.reducer_, self.density_ = reducer, density
         self.n_components_ = self._n_features_out = steps.reduce(reducer, rows[:1]).shape[1]

@@ -119,6 +119,7 @@ def mean_score(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
     shared = dask.delayed(model, traverse=False)
     sums = [dask.delayed(_score)(shared, *block) for block in blocks_of(X, y, sample_weight)]
     total, weight = np.sum(dask.compute(sums)[0], axis=0)
+    check_weight([weight], 1)
     return float(total / weight)
 
 

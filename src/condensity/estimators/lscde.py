@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from condensity._parallel import spread
+from condensity._parallel import one_blas_thread, spread
 from condensity._parameters import check_rng, check_subsample
 from condensity.core.selection import select, shipped_losses, unscored
 from condensity.estimators.base import ConditionalDensityEstimator, cv_table
@@ -112,7 +112,8 @@ class LSCDE(ConditionalDensityEstimator):
             select(plan, W, candidates, shipped_losses, workers) if scored else unscored(candidates)
         )
         fit = partial(fit_plainly, sce_problem(plan, choice), choice.sigma_y, prepared.others)
-        ((alpha, sce),) = spread(1)(partial(fit, prepared.x_scaling), [W])
+        with one_blas_thread():
+            alpha, sce = fit(prepared.x_scaling, W)
         self._keep(prepared, prepared.density(W, alpha, choice), choice)
         self.sce_ = sce
         self.cv_results_ = cv_table([(len(W), choice)])

@@ -59,11 +59,17 @@ class TwoSteps:
         except ValueError as error:
             raise ValueError(
                 f"n_components={n_components} cannot be tried on {len(train)} of the samples "
-                f"({error}): pass the numbers to try as a sequence, or None to leave "
-                f"{type(self.reducer).__name__} as it is"
+                f"({error}): pass {self._remedy(train)}"
             ) from error
         dist = density.predict_dist(self.reduce(reducer, test))
         return squared_loss(dist, self.y[test], self.weight[test])
+
+    def _remedy(self, train: Indices) -> str:
+        """What to pass where a trial failed."""
+        if self.labels is not None and len(np.unique(self.labels[train])) < 2:
+            return "a cv of three folds or more, or a single n_components"
+        name = type(self.reducer).__name__
+        return f"the numbers to try as a sequence without it, or None to leave {name} as it is"
 
 
 def _fit(part: Any, X: Any, y: Array, weight: Array) -> Any:

@@ -58,7 +58,6 @@ def reproduce(
     out: Path,
     *,
     workers: Workers,
-    in_flight: int,
     quick: bool = False,
     only: Collection[str] = (),
     retry: bool = False,
@@ -72,7 +71,6 @@ def reproduce(
         partial(do, quick=quick),
         file,
         workers=workers,
-        in_flight=in_flight,
         report=report,
         retry=retry,
     )

@@ -1,8 +1,9 @@
 """The runner: cells go to workers, records come back one by one.
 
-Every cell has its own seed and one thread, so records do not depend on the number of workers.  An
-error in a cell becomes its record.  A worker that dies takes the cells in flight with it: they are
-tried once more, each alone, and the one that kills its worker again is recorded as failed.
+Every cell has its own seed and one thread, so records do not depend on the number of workers, nor
+on where they are.  An error in a cell becomes its record.  A worker that dies takes the cells it
+was given with it: they are tried once more, each alone, and the one that kills its worker again is
+recorded as failed.
 """
 
 from __future__ import annotations
@@ -14,9 +15,15 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import replace
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -27,8 +34,19 @@ from condensity.experiments.records import Cell, Record, RecordFile
 VERSIONS = ", ".join(f"{p} {version(p)}" for p in ("condensity", "numpy", "scipy", "scikit-learn"))
 #: Gives the results of a cell.
 Work = Callable[[Cell], dict[str, Any]]
-#: Makes the workers; any executor of ``concurrent.futures`` will do.
-Workers = Callable[[], Executor]
+
+
+class UndoneError(RuntimeError):
+    """The workers cannot be reached, or do not know what to make of a cell."""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Who does the cells."""
+
+    start: Callable[[], Executor]  # any executor of concurrent.futures will do
+    at_once: int  # cells that it is given
+    lost: type[Exception] = BrokenExecutor  # what it says of a cell whose worker died
 
 
 def run(
@@ -37,7 +55,6 @@ def run(
     file: RecordFile,
     *,
     workers: Workers,
-    in_flight: int,
     report: Callable[[Record], None] = lambda record: None,
     retry: bool = False,
 ) -> dict[Cell, Record]:
@@ -49,8 +66,8 @@ def run(
     file.repair()
     waiting = missing(cells, file, retry=retry)
     while waiting:
-        for cell in _run_until_broken(waiting, work, file, workers, in_flight, report):
-            if _run_until_broken([cell], work, file, workers, 1, report):
+        for cell in _run_until_broken(waiting, work, file, workers, report):
+            if _run_until_broken([cell], work, file, workers, report):
                 _keep(Record(cell, error="its worker process died"), file, report)
     records = file.read()
     return {cell: records[cell] for cell in cells}
@@ -65,9 +82,13 @@ def missing(cells: Iterable[Cell], file: RecordFile, *, retry: bool = False) -> 
 def local_workers(jobs: int) -> Workers:
     """Processes of this machine, which end when this one does."""
     context = multiprocessing.get_context("spawn")
-    return lambda: ProcessPoolExecutor(
-        jobs, mp_context=context, initializer=_end_with_parent, initargs=(os.getpid(),)
-    )
+
+    def start() -> Executor:
+        return ProcessPoolExecutor(
+            jobs, mp_context=context, initializer=_end_with_parent, initargs=(os.getpid(),)
+        )
+
+    return Workers(start, at_once=jobs)
 
 
 def _run_until_broken(
@@ -75,31 +96,35 @@ def _run_until_broken(
     work: Work,
     file: RecordFile,
     workers: Workers,
-    in_flight: int,
     report: Callable[[Record], None],
 ) -> list[Cell]:
-    """Take cells from ``waiting``; return those that were in flight when a worker died."""
+    """Take cells from ``waiting`` while there are workers; return those whose worker died."""
     flying: dict[Future[Record], Cell] = {}
-    executor = workers()
+    suspects: list[Cell] = []
+    executor = workers.start()
     try:
         while waiting or flying:
             try:
-                while waiting and len(flying) < in_flight:
+                while waiting and len(flying) < workers.at_once:
                     flying[executor.submit(attempt, work, waiting[0])] = waiting[0]
                     waiting.pop(0)
-            except BrokenProcessPool:
+            except workers.lost:  # all of them: what is in flight will hear of it too
                 if not flying:
-                    return []
-            done = wait(flying, return_when=FIRST_COMPLETED).done
-            broken = [f for f in done if isinstance(f.exception(), BrokenProcessPool)]
-            for future in done.difference(broken):
-                _keep(future.result(), file, report)
+                    break
+            for future in wait(flying, return_when=FIRST_COMPLETED).done:
+                try:
+                    record = future.result()
+                except workers.lost:
+                    suspects.append(flying[future])
+                except Exception as error:  # not the cell's, which would be in its record
+                    told = f"{flying[future]} could not be done ({error!r})"
+                    raise UndoneError(told) from error
+                else:
+                    _keep(record, file, report)
                 del flying[future]
-            if broken:
-                return list(flying.values())
     finally:
         executor.shutdown(wait=not flying, cancel_futures=True)  # an interrupted run does not wait
-    return []
+    return suspects
 
 
 def _keep(record: Record, file: RecordFile, report: Callable[[Record], None]) -> None:

@@ -42,7 +42,9 @@ class Others:
 def relocate(view: View, Y: Array, others: Others) -> View:
     """The view with its plane, if it has one, fitted to all samples; ``Y`` (n, dy) are its own.
 
-    The metric stays, as bandwidths were chosen in its units.
+    The metric stays, as bandwidths were chosen in its units.  So do the residuals of its samples:
+    with many inputs, those of samples that a plane was fitted to are too small, while these are of
+    samples left out, by a plane that is a little worse.
     """
     found = view.location
     if found.shrinkage is None:
@@ -56,7 +58,7 @@ def relocate(view: View, Y: Array, others: Others) -> View:
     )
     slope = found.shrinkage.slope(xx - np.outer(x, x), xy - np.outer(x, y), share)
     plane = Plane(y - x @ slope, slope)
-    return view.moved(replace(found, at=plane, directions=row_basis(slope.T)), Y)
+    return replace(view, location=replace(found, at=plane, directions=row_basis(slope.T)))
 
 
 def _seen_sums(scaling: Scaling, part: Sample) -> Totals:
