@@ -57,7 +57,7 @@ def unstretched(judgements, *rest, **options):
 
 def tied(self, near, *, coarse, strides):
     """In place of two bandwidths: sigma_z in units of sqrt(dz) is what sigma_y is."""
-    root = self.judge.n_components**0.5
+    root = len(self.Ws[0]) ** 0.5
     pairs = [(i, int(np.argmin(np.abs(np.log(self.y / (z / root)))))) for i, z in enumerate(self.z)]
     best = min(pairs, key=lambda pair: self.at(pair).min())
     penalty = self.search.penalties[int(np.argmin(self.at(best)))]

@@ -58,8 +58,8 @@ def test_weights_count_by_their_ratios_only():
 
 def test_rows_worked_on_in_parts_of_any_size_give_the_same(monkeypatch):
     problem, args = problem_and_oracle(1)
-    monkeypatch.setattr(objective, "CACHED", 4 * 7)  # four rows of seven centres, and a rest
-    assert [rows.stop for rows in problem.blocks()][-2:] == [20, 23]
+    monkeypatch.setattr(objective, "CACHED", 7)  # seven rows of seven centres, and a rest
+    assert [rows.stop for rows in problem.blocks()][-2:] == [21, 23]
     W = random_subspace(2, 2, 4)
     point, exact = problem.at(W), oracles.sce_gradient(W, *args)
     assert point.value == pytest.approx(oracles.sce(W, *args), rel=1e-12)

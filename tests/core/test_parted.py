@@ -1,6 +1,6 @@
 """Densities made part by part answer what they answer all at once."""
 
-from dataclasses import replace
+import pickle
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from condensity.core import parted
 from condensity.core.bounds import Bounds
 from condensity.core.mapped import MappedMixture
-from condensity.core.mixture import ConditionalMixture
+from condensity.core.mixture import Block, ConditionalMixture
 from condensity.core.parted import Parted, in_parts
 from mixtures import random_mixture
 
@@ -85,12 +85,44 @@ def test_draws_are_of_their_rows(both):
     np.testing.assert_array_equal(parts.sample(2, random_state=1), parts.sample(2, random_state=1))
 
 
+def test_answers_stay_when_the_caller_s_inputs_change(monkeypatch):
+    dist, rows = whole(), np.arange(M, dtype=float)[:, None]
+    monkeypatch.setattr(parted, "BLOCK", 1)
+    parts = in_parts(rows, lambda own: dist[own[:, 0].astype(int)], dist.width, 1)
+    rows[:] = 0
+    np.testing.assert_array_equal(parts.mean(), dist.mean())
+
+
+def test_what_is_in_parts_twice_still_comes_into_memory(both):
+    dist, parts = both
+    nested = Parted(parts.X, lambda own: Parted(own, parts.at, 1, 1), 1, parts.n_outputs)
+    assert type(nested.compute()) is type(dist)
+    np.testing.assert_array_equal(nested.compute().mean(), dist.mean())
+
+
+def test_there_is_one_axis_to_pick_from(both):
+    for d in both:
+        with pytest.raises(IndexError, match="one axis"):
+            d[np.zeros((2, 2), int)]
+
+
+def test_parted_densities_travel():
+    parts = Parted(np.arange(3.0)[:, None], shifted, 1, 1)
+    there = pickle.loads(pickle.dumps(parts.marginal(0)))
+    np.testing.assert_array_equal(there.mean(), [0.0, 1.0, 2.0])
+
+
+def shifted(own):
+    zeros = np.zeros((len(own), 1))
+    return ConditionalMixture([Block(zeros, np.zeros((1, 1)), np.eye(1), shift=own)])
+
+
 def test_few_rows_stay_in_memory_and_many_do_not(monkeypatch):
     dist = whole()
     rows = np.arange(M)[:, None]
 
     def at(own):
-        return ConditionalMixture([replace(b.take(own[:, 0])) for b in dist.blocks])
+        return dist[own[:, 0]]
 
     assert isinstance(in_parts(rows, at, dist.width, 1), ConditionalMixture)
     monkeypatch.setattr(parted, "BLOCK", M * dist.width - 1)

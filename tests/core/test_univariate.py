@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.integrate import quad
 
-from condensity.core import levelsets
+from condensity.core import levelsets, univariate
 from condensity.core.levelsets import hdr, hpd_level, modes
 from condensity.core.univariate import Components, cdf, crps, pdf, prob, quantile
 
@@ -131,6 +131,24 @@ def test_quantile_bridges_an_empty_gap():
     c = mixture([0.25, 0.75], [0.0, 1e7], [1e-3, 1.0])
     y = quantile(c, np.array([0.1, 0.5]))[0]
     np.testing.assert_allclose(y, [stats.norm.ppf(0.4) * 1e-3, 1e7 + stats.norm.ppf(1 / 3)])
+
+
+def test_quantile_of_a_smooth_mixture_takes_few_evaluations(monkeypatch):
+    calls, evaluate = [], univariate._tail_pdf_slope
+    monkeypatch.setattr(
+        univariate, "_tail_pdf_slope", lambda *a: calls.append(len(a[2])) or evaluate(*a)
+    )
+    c = random_rows(0)
+    wide = Components(c.weights, c.means, np.maximum(c.sds, 1.0))
+    quantile(wide, np.array([0.05, 0.5, 0.9]))
+    assert sum(calls) <= 5 * 3 * len(c)  # five for each row and level
+
+
+def test_quantile_beside_a_needle():
+    """The bracket closes in on it however narrow it is."""
+    c = mixture([0.3, 0.4, 0.3], [-1.0, 0.0, 1.3], [0.1, 1e-60, 0.1])
+    y = quantile(c, np.array([0.45]))
+    np.testing.assert_allclose(y / 1e-60, stats.norm.ppf(0.15 / 0.4), rtol=1e-6)
 
 
 def test_quantile_levels_zero_and_one_are_infinite():

@@ -5,13 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from condensity import LSCE
 from condensity.core.averaged import Averaged, Ensemble
 from condensity.core.location import linear, nowhere
 from condensity.core.mixture import ConditionalMixture
 from condensity.core.sample import Sample, Scaling
 from condensity.core.scores import SCORES
 from condensity.core.view import Outputs, View
+from condensity.datasets import toy_b
 from condensity.manifold.chart import Minimum
+from condensity.reduction import crossfit as crossfit_module
+from condensity.reduction import ensemble, task
 from condensity.reduction.configurations import (
     Configuration,
     configure,
@@ -269,3 +273,39 @@ def test_other_views_have_tables_of_their_own():
     np.testing.assert_array_equal(told, fresh.losses(Ws, 0.8, 0.4, (0.1,)))
     assert np.abs(told - before).max() > 1e-3
     np.testing.assert_array_equal(fit.losses(Ws, 0.8, 0.4, (0.1,)), before)
+
+
+def test_what_is_remembered_of_outputs_is_bounded(monkeypatch):
+    fit, Ws = crossfit(), [random_subspace(j, 2, 4) for j in range(6)]
+    sizes = [0.2, 0.3, 0.4, 0.5]
+    free = [fit.losses(Ws, 0.8, s, (0.1,)) for s in sizes]
+    assert len(fit.known) == 6 * len(sizes)
+    size = fit.known[0, 0.2].size
+    monkeypatch.setattr(crossfit_module, "REMEMBERED", 7 * size)
+    held = crossfit()
+    for s, exact in zip(sizes, free, strict=True):
+        np.testing.assert_array_equal(held.losses(Ws, 0.8, s, (0.1,)), exact)
+    assert 1 <= len(held.known) <= 7
+
+
+def test_what_counts_is_judged_with_all_centres(monkeypatch):
+    """Of an average and of a single model; without more centres nothing is done twice."""
+    X, y = toy_b().sample(60, random_state=0)
+    heard = []
+    monkeypatch.setattr(
+        ensemble, "resettle", lambda c, fit, search: heard.append(fit) or resettle(c, fit, search)
+    )
+    for n_members in (1, 5):
+        model = LSCE(1, n_members=n_members, n_starts=1, max_iter=5, random_state=0)
+        model.fit(X, y)
+        assert not heard
+        with monkeypatch.context() as patch:
+            patch.setattr(task, "CHOOSING_CENTERS", 20)
+            model.fit(X, y)
+        assert {len(view.basis) for fit in heard for view in fit.views} == {48}
+        assert len(heard) == 1 if n_members == 1 else len(heard) >= 1
+        heard.clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(task, "CHOOSING_CENTERS", 48)  # just as many as there are
+        model.fit(X, y)
+    assert not heard

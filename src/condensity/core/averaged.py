@@ -60,6 +60,12 @@ class Averaged:
     def blocks(self, X: Array, y_scaling: Scaling, share: float) -> list[Block]:
         """Kernels and background as blocks with the weight ``share``, in the units of y."""
         shift = y_scaling.mean + y_scaling.sd * self.location(self.scaling.apply(X))
+        if not np.isfinite(shift).all():
+            row = int(np.argmin(np.isfinite(shift).all(axis=1)))
+            raise ValueError(
+                f"the location predicts {shift[row]} for row {row} of X: "
+                "give a regressor whose predictions are finite, or location='linear'"
+            )
         factor = y_scaling.sd[:, None] * self.factor
         return as_blocks(share * self.weights(X), self.components, factor, shift)
 

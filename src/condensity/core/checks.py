@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from condensity.core.blocks import Block
-from condensity.core.kernels import Array
+from condensity.core.kernels import Array, Indices
 
 
 def numbers(values: ArrayLike, name: str) -> Array:
@@ -30,6 +31,14 @@ def rows_of(Y: ArrayLike, rows: int, columns: int) -> Array:
             f"each output, got {np.shape(Y)}: pass one point a density, or use pdf_on(grid) for "
             "all densities at the same points"
         )
+    return out
+
+
+def rows_at(index: Any, rows: int) -> Indices:
+    """The numbers of the rows that ``index`` stands for: an integer, slice, array or mask."""
+    out = np.atleast_1d(np.arange(rows)[index])
+    if out.ndim != 1:
+        raise IndexError("a mixture has one axis, its rows: index it with at most one array")
     return out
 
 

@@ -114,9 +114,7 @@ class ConditionalMixture(Views):
 
     def __getitem__(self, index: Any) -> ConditionalMixture:
         """Densities of ``index`` only: an integer (one row), slice, index array or mask."""
-        rows = np.atleast_1d(np.arange(len(self))[index])
-        if rows.ndim != 1:
-            raise IndexError("a mixture has one axis, its rows: index it with at most one array")
+        rows = checks.rows_at(index, len(self))
         return self.of_normalised([block.take(rows) for block in self.blocks])
 
     @property

@@ -86,6 +86,11 @@ class Sums:
         root = phi_z * np.sqrt(weight)[:, None]
         return cls(root.T @ root, weight @ (phi_z * phi_y), weight @ phi_z, float(weight.sum()))
 
+    @classmethod
+    def none(cls, b: int) -> Sums:
+        """The sums over no samples."""
+        return cls(np.zeros((b, b)), np.zeros(b), np.zeros(b), 0.0)
+
     def means(self, yy: Array) -> Moments:
         """The moments of all samples that were added up."""
         return Moments(self.zz / self.n, yy, self.h / self.n, self.n)

@@ -9,8 +9,6 @@ move with ``log phi_z`` by ``R``, and the squared distances in ``log phi_z`` are
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 
 import numpy as np
 
@@ -57,11 +55,11 @@ class SCE:
     def at(self, W: Array) -> Point:
         """Fit the density in the coordinates ``z = W x``, W of shape (dz, dx)."""
         Z, U = self.sample.X @ W.T, self.centers.X @ W.T
-        phi_z, sums = np.empty(self.phi_y.shape), []
+        phi_z, sums = np.empty(self.phi_y.shape), Sums.none(len(U))
         for rows in self.blocks():
             phi_z[rows] = gaussian(squared_distances(Z[rows], U), self.sigma_z)
-            sums.append(Sums.of(phi_z[rows], self.phi_y[rows], self.sample.weight[rows]))
-        stats = reduce(add, sums).means(self.yy)
+            sums += Sums.of(phi_z[rows], self.phi_y[rows], self.sample.weight[rows])
+        stats = sums.means(self.yy)
         ridged = Ridged.of(stats.G, self.penalty)
         alpha = ridged.solve(stats.h)
         image = ridged.G @ alpha
@@ -69,8 +67,9 @@ class SCE:
         return Point(self, W, phi_z, stats, alpha, value, ridged.solve(image))
 
     def blocks(self) -> list[slice]:
-        """Rows that are worked on together."""
-        return row_blocks(len(self.phi_y), len(self.yy), CACHED)
+        """Rows that are worked on together: as many as centres, or a sum of them costs more."""
+        b = len(self.yy)
+        return row_blocks(len(self.phi_y), b, max(CACHED, b * b))
 
 
 @dataclass(frozen=True, eq=False)

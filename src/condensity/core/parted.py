@@ -59,12 +59,13 @@ class Parted(Views):
 
     def __getitem__(self, index: Any) -> Distribution:
         """Densities of ``index`` only: an integer (one row), slice, index array or mask."""
-        rows = np.atleast_1d(np.arange(len(self))[index])
+        rows = checks.rows_at(index, len(self))
         return in_parts(self.X[rows], self.at, self.width, self.n_outputs)
 
     def compute(self) -> Mixture:
         """All the densities, in memory."""
-        return self.at(self.X)
+        dist = self.at(self.X)
+        return dist.compute() if isinstance(dist, Parted) else dist
 
     def log_pdf(self, Y: ArrayLike) -> Array:
         """``log p(y_i | x_i)``, (m,)."""
@@ -173,4 +174,6 @@ def in_parts(
     n_outputs: int,
 ) -> Distribution:
     """The densities for the rows of ``X``: in memory where they are few, else part by part."""
-    return at(X) if len(X) * width <= BLOCK else Parted(X, at, width, n_outputs)
+    if len(X) * width <= BLOCK:
+        return at(X)
+    return Parted(X.copy(), at, width, n_outputs)  # an answer stays when the caller's X changes

@@ -21,8 +21,9 @@ ROOT_2PI = float(np.sqrt(2 * np.pi))
 
 #: Row-wise sums cut their block in this many pieces.
 PIECES = 64
-#: Steps to a quantile, at most (halving alone takes about 60), and before halving takes turns.
-MOST_STEPS, PATIENCE = 200, 8
+#: Steps to a quantile, at most (more than halving to the least number takes), and before halving
+#: takes turns.
+MOST_STEPS, PATIENCE = 2500, 8
 #: The last step to a quantile, at most, in units of the narrowest component.
 NEAR = 1e-6
 
@@ -70,11 +71,16 @@ def tiles(rows: int, columns: int, width: int) -> Iterator[tuple[slice, slice]]:
 Evaluator = Callable[[Components, Array], Array]
 
 
-def each(f: Evaluator, c: Components, rows: Indices, y: Array) -> Array:
-    """``f`` of mixture ``rows[j]`` at ``y[j]``, in bounded pieces: (n,) and (n,) to (..., n)."""
+def each(f: Evaluator, c: Components, rows: Indices | None, y: Array) -> Array:
+    """``f`` of mixture ``rows[j]`` at ``y[j]``, in bounded pieces: (n,) and (n,) to (..., n).
+
+    None: mixture j, of which nothing is copied.
+    """
     # A handful of (piece, K) temporaries live at once, and small ones stay in the cache.
     parts = row_blocks(max(1, len(y)), PIECES * c.width)
-    return np.concatenate([f(c.take(rows[part]), y[part]) for part in parts], axis=-1)
+    taken = [part if rows is None else rows[part] for part in parts]
+    pairs = zip(taken, parts, strict=True)
+    return np.concatenate([f(c.take(own), y[part]) for own, part in pairs], axis=-1)
 
 
 def _weighted(weights: Array, values: Array) -> Array:
@@ -104,7 +110,7 @@ def prob(c: Components, lower: Array, upper: Array) -> Array:
 
 
 def quantile(c: Components, q: Array) -> Array:
-    """``inf {y : F_i(y) >= q_j}``, the root of ``F_i(y) = q_j``, to rounding error.
+    """The root of ``F_i(y) = q_j``, to rounding error; in a gap of the density any point of it.
 
     Parameters
     ----------
@@ -145,7 +151,7 @@ def _where_tail_is(c: Components, side: float, tail: float) -> Array:
     narrowest = np.broadcast_to(c.sds.min(axis=1), (len(c),))
     rows, own = np.arange(len(c)), c  # that are not there yet
     for n_steps in range(MOST_STEPS):
-        mass, density, slope = _in_pieces(partial(_tail_pdf_slope, side), own, y[rows])
+        mass, density, slope = each(partial(_tail_pdf_slope, side), own, None, y[rows])
         low = side * (mass - tail) < 0
         lower[rows[low]], upper[rows[~low]] = y[rows[low]], y[rows[~low]]
         with np.errstate(all="ignore"):  # where the density is all but nothing
@@ -164,11 +170,6 @@ def _where_tail_is(c: Components, side: float, tail: float) -> Array:
         if done.any():
             rows, own = rows[~done], own.take(~done)
     return y
-
-
-def _in_pieces(f: Evaluator, c: Components, y: Array) -> Array:
-    parts = row_blocks(max(1, len(y)), PIECES * c.width)
-    return np.concatenate([f(c.take(part), y[part]) for part in parts], axis=-1)
 
 
 def _tail_pdf_slope(side: float, c: Components, y: Array) -> Array:

@@ -11,7 +11,7 @@ from condensity._parameters import check_count
 from condensity._validation import check_inputs, check_reduced
 from condensity.core.averaged import Ensemble
 from condensity.core.density import Density
-from condensity.core.parted import Distribution
+from condensity.core.parted import Distribution, in_parts
 from condensity.estimators.base import ConditionalDensityEstimator, KernelEstimator
 from condensity.estimators.lazy import by_parts
 from condensity.estimators.parts import is_dask
@@ -59,4 +59,5 @@ class DensityReducer(Reducer, ConditionalDensityEstimator):
         Where y depends on x through z alone, that is p(y|z).
         """
         check_is_fitted(self)
-        return self._density.at_reduced(check_reduced(Z, self.n_components_))
+        Z = check_reduced(Z, self.n_components_)
+        return in_parts(Z, self._density.at_reduced, self._width, self._n_outputs)

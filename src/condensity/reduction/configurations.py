@@ -21,7 +21,7 @@ from condensity.core.view import Outputs, View
 from condensity.manifold.chart import Minimum, minimise
 from condensity.manifold.grassmann import orthonormal, random_point
 from condensity.reduction.crossfit import Crossfit, Judgement, Setting
-from condensity.reduction.settings import FIRST, Chooser, Members, Search, first_setting
+from condensity.reduction.settings import FIRST, Chooser, Search, first_setting
 
 #: Centres that subspaces are learned with, at most: they need fewer than densities do.
 LEARNING_CENTERS = 150
@@ -87,7 +87,7 @@ def configure(
             own.append(_widen(W, dz, crossfit.active, rng))
     items = [(view, own, setting) for view, own in zip(crossfit.views, starts, strict=True)]
     Ws = [end.W for end in spread(partial(learn, search.max_steps), items)]
-    chooser = Chooser(Members(crossfit, Ws), crossfit.whole.weight, search)
+    chooser = Chooser(crossfit, Ws, search)
     setting = chooser.choose(setting, coarse=True, strides=(2,))
     learned = _settle(chooser, setting, refined=False)
     # In a table of cells a sample's own kernel is that of its whole cell: none can be left out.
@@ -95,20 +95,20 @@ def configure(
         return learned
     found = [(view, W, setting) for view, W in zip(crossfit.views, Ws, strict=True)]
     Ws = [end.W for end in spread(partial(refine, search.max_steps), found)]
-    chooser = Chooser(Members(crossfit, Ws), crossfit.whole.weight, search)
+    chooser = Chooser(crossfit, Ws, search)
     refined = _settle(chooser, setting, refined=True)
     return min(refined, learned, key=lambda c: c.loss)
 
 
 def resettle(c: Configuration, crossfit: Crossfit, search: Search) -> Configuration:
     """The same members with other centres: the setting near theirs that is best for these."""
-    chooser = Chooser(Members(crossfit, c.Ws), crossfit.whole.weight, search)
+    chooser = Chooser(crossfit, c.Ws, search)
     return _settle(chooser, c.setting, refined=c.refined)
 
 
-def _settle(chooser: Chooser[Members], near: Setting, *, refined: bool) -> Configuration:
+def _settle(chooser: Chooser, near: Setting, *, refined: bool) -> Configuration:
     """The configuration of given members, with the best setting near the one they learned with."""
-    crossfit, Ws = chooser.judge.crossfit, chooser.judge.Ws
+    crossfit, Ws = chooser.crossfit, chooser.Ws
     s = chooser.choose(near, coarse=False, strides=(1,))
     losses = crossfit.losses(Ws, s.sigma_z, s.sigma_y, (s.penalty,))[0]
     return Configuration(crossfit.location, len(Ws[0]), s, Ws, losses, crossfit, refined)

@@ -16,9 +16,13 @@ import numpy as np
 from condensity.core.averaged import as_blocks
 from condensity.core.blocks import Block
 from condensity.core.kernels import Array, Mask
+from condensity.core.rows import PART
 from condensity.core.sample import Sample
 from condensity.core.scores import Components, Score
 from condensity.core.view import Outputs, View
+
+#: Numbers that tables of outputs may hold together, about (256 MiB).
+REMEMBERED = 1 << 25
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,12 @@ class Tables:
     outputs: Outputs
     match: Array  # (m, b + 1) a, of the samples held out
     pair: Array  # (b + 1, b + 1) A
+
+    @property
+    def size(self) -> int:
+        """The numbers it holds."""
+        n, b = len(self.outputs.view.sample), len(self.pair)
+        return (min(n, PART) + len(self.match) + 2 * b) * b
 
     @classmethod
     def of(cls, score: Score, view: View, sigma_y: float) -> Tables:
@@ -106,7 +116,10 @@ class Crossfit:
 
     def _tables(self, view: int, sigma_y: float) -> Tables:
         if (view, sigma_y) not in self.known:
-            self.known[view, sigma_y] = Tables.of(self.score, self.views[view], sigma_y)
+            tables = Tables.of(self.score, self.views[view], sigma_y)
+            while (len(self.known) + 1) * tables.size > REMEMBERED and self.known:
+                self.known.pop(next(iter(self.known)))  # the oldest
+            self.known[view, sigma_y] = tables
         return self.known[view, sigma_y]
 
     def products(self, ours: Sequence[Judged], theirs: Sequence[Judged]) -> Array:

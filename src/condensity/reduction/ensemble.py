@@ -31,6 +31,7 @@ from condensity.reduction.configurations import (
     starting_points,
 )
 from condensity.reduction.consensus import complete, consensus, members
+from condensity.reduction.crossfit import Crossfit
 from condensity.reduction.settings import Search, first_setting
 from condensity.reduction.ship import Model, fit
 from condensity.reduction.ship import refine as refine_by_all
@@ -84,6 +85,7 @@ def run(
         if task.deals:
             crossfit = task.crossfit(name)
             configurations += explore(crossfit, task.dimension, search, rng, spread, report)
+            crossfit.known.clear()
         elif len(views[name].location.directions) <= (task.dimension or 0):
             configurations.append(_settled(task, name, search))
     if not configurations:
@@ -122,9 +124,13 @@ def _choose(
     found = list(configurations)
     weights, loss = _weigh(task, found)
     kept = np.flatnonzero(weights).tolist()
-    crossfits = {found[i].location: found[i].crossfit for i in kept}
-    fuller = {name: task.with_all_centers(own) for name, own in crossfits.items() if own}
-    if any(fuller[name] is not own for name, own in crossfits.items()):
+    fuller: dict[str, Crossfit] = {}
+    for i in kept:
+        name, own = found[i].location, found[i].crossfit
+        assert own is not None
+        if name not in fuller:
+            fuller[name] = task.with_all_centers(own)
+    if any(found[i].crossfit is not fuller[found[i].location] for i in kept):
         for i in kept:
             name = found[i].location
             found[i] = resettle(found[i], fuller[name], task.search_in(views[name]))

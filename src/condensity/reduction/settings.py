@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -66,43 +65,12 @@ def _nearest(axis: Array, value: float) -> float:
     return float(axis[np.argmin(np.abs(np.log(axis / value)))])
 
 
-class Judge(Protocol):
-    """Subspaces of ``n_components`` directions that can be judged at any setting."""
+class Chooser:
+    """Chooses the setting for members with given subspaces; remembers what it has tried."""
 
-    @property
-    def n_components(self) -> int:
-        """How many directions."""
-
-    def losses(self, sigma_z: float, sigma_y: float, penalties: tuple[float, ...]) -> Array:
-        """Losses at samples that are new: (penalties, n)."""
-
-
-@dataclass(frozen=True, eq=False)
-class Members:
-    """Members with their subspaces, judged one by one."""
-
-    crossfit: Crossfit
-    Ws: Sequence[Array]
-
-    @property
-    def n_components(self) -> int:
-        """How many directions."""
-        return len(self.Ws[0])
-
-    def losses(self, sigma_z: float, sigma_y: float, penalties: tuple[float, ...]) -> Array:
-        """Mean losses of members at samples that are new to them: (penalties, n)."""
-        return self.crossfit.losses(self.Ws, sigma_z, sigma_y, penalties)
-
-
-J = TypeVar("J", bound=Judge)
-
-
-class Chooser(Generic[J]):
-    """Chooses the setting for given subspaces; remembers what it has tried."""
-
-    def __init__(self, judge: J, weight: Array, search: Search) -> None:
-        self.judge, self.weight, self.search = judge, weight, search
-        self.z, self.y = search.axes(judge.n_components)
+    def __init__(self, crossfit: Crossfit, Ws: Sequence[Array], search: Search) -> None:
+        self.crossfit, self.Ws, self.search = crossfit, Ws, search
+        self.z, self.y = search.axes(len(Ws[0]))
         self.known: dict[lattice.Index, Array] = {}  # mean losses by penalty
 
     def choose(self, near: Setting, *, coarse: bool, strides: Sequence[int]) -> Setting:
@@ -124,8 +92,8 @@ class Chooser(Generic[J]):
         """Mean losses by penalty at one point of the lattice."""
         if index not in self.known:
             sigmas = float(self.z[index[0]]), float(self.y[index[1]])
-            losses = self.judge.losses(*sigmas, self.search.penalties)
-            self.known[index] = np.asarray(losses @ self.weight)
+            losses = self.crossfit.losses(self.Ws, *sigmas, self.search.penalties)
+            self.known[index] = np.asarray(losses @ self.crossfit.whole.weight)
         return self.known[index]
 
 

@@ -55,7 +55,9 @@ class Task:
         """The views of all members with all the centres there are."""
         if all(len(view.basis) < CHOOSING_CENTERS for view in crossfit.views):
             return crossfit
-        return replace(crossfit, views=self._views(crossfit.location))
+        views = self._views(crossfit.location)
+        more = any(len(view.basis) > CHOOSING_CENTERS for view in views)
+        return replace(crossfit, views=views) if more else crossfit
 
     def search_in(self, view: View) -> Search:
         """The search with its floor: a kernel on output j is ``sigma_y |L_j|`` wide."""
