@@ -26,6 +26,7 @@ SECTIONS = {  # name: heading, script and its options
     "peers": ("Fit, beside other packages", "peers.py"),
     "stages": ("Where the time of a fit goes", "stages.py"),
     "growth": ("Growth", "growth.py", "--picture", str(PICTURE)),
+    "passes": ("Passes over very many samples", "passes.py"),
     "answers": ("Answers", "answers.py"),
     "imports": ("Import", "imports.py"),
 }
