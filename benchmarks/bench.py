@@ -53,6 +53,7 @@ def measure(name):
     if run.returncode:
         lines.append(f"\n**This measurement failed** (`python benchmarks/{script}` says why).\n")
     lines.append(f"\n{AFTER.get(name, '')}\n*Measured {describe()}*\n")
+    print(lines[-1], flush=True)
     return "".join(lines), run.returncode
 
 

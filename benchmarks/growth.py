@@ -88,14 +88,16 @@ def draw(panels, path):
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     for label, sizes, found in panels:
-        for ax, key in zip(axes, ("seconds", "memory"), strict=True):
-            ax.loglog(sizes, [f[key] for f in found], "o-", label=label)
+        axes[0].loglog(sizes, [f["seconds"] for f in found], "o-", label=label)
+        axes[1].semilogx(sizes, [f["memory"] for f in found], "o-", label=label)
     sizes, found = panels[0][1:]
     if len(sizes) > 1:
         line = found[-1]["seconds"] / sizes[-1]
         reach = np.array([sizes[-1] / 30, sizes[-1]])
         axes[0].loglog(reach, line * reach, ":", color="grey", label="linear")
+    axes[0].yaxis.set_major_formatter("{x:g}")
     axes[1].axhline(MEMORY, ls=":", color="grey", label="2 GiB")
+    axes[1].set_ylim(bottom=0)
     for ax, title in zip(axes, ("seconds", "MiB above the data"), strict=True):
         ax.set(title=title, xlabel="number of samples, or of inputs")
         ax.spines[["top", "right"]].set_visible(False)
