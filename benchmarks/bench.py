@@ -52,7 +52,8 @@ def measure(name):
             print(line, end="", flush=True)
     if run.returncode:
         lines.append(f"\n**This measurement failed** (`python benchmarks/{script}` says why).\n")
-    lines.append(f"\n{AFTER.get(name, '')}\n*Measured {describe()}*\n")
+    after = f"{AFTER[name]}\n" if name in AFTER else ""
+    lines.append(f"\n{after}*Measured {describe()}*\n")
     print(lines[-1], flush=True)
     return "".join(lines), run.returncode
 

@@ -108,8 +108,8 @@ def main():
         f"NumPy, and ours; dx = {options.inputs}, two directions. Where the number of directions "
         f"is to be found, the time of `plain` is that of two of the 20 starts for each number (of "
         f"one from n = {MANY} on), multiplied accordingly, and its errors are those of the best of "
-        "these; all else was run in full. Losses are held to that of `plain` in full, which is told "
-        "the number of directions. Seconds of processor time on one thread.\n"
+        "these; all else was run in full. Losses are held to that of `plain` in full, which is "
+        "told the number of directions. Seconds of processor time on one thread.\n"
     )
     show_header(
         "n", "directions", "method", "s", "times as fast", "held-out loss", "Error_DR", "target"
