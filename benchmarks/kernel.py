@@ -8,14 +8,14 @@ the quickest of several.
 """
 
 import argparse
-import time
 
 import numpy as np
+from ratios import at_most, quickest, show_header, show_row
 
 from condensity.core.objective import SCE
 from condensity.core.sample import Sample
 
-PART = 512
+PART, LIMIT = 512, 1.5
 
 
 def ours(sce, W):
@@ -45,19 +45,6 @@ def floor(sce, W, work):
     return slope
 
 
-def quickest(functions, repeats=7):
-    """The least seconds of each, taken in turn."""
-    seconds = []
-    for _ in range(repeats):
-        row = []
-        for function in functions:
-            begun = time.perf_counter()
-            function()
-            row.append(time.perf_counter() - begun)
-        seconds.append(row)
-    return np.min(seconds, axis=0)
-
-
 def measure(n, b, dx, dz):
     """Seconds of one value and gradient, and of its floor."""
     rng = np.random.default_rng(0)
@@ -66,7 +53,7 @@ def measure(n, b, dx, dz):
     sce = SCE.build(sample, sample[np.arange(b)], sigma_z=1.0, sigma_y=0.5, penalty=0.1)
     W = np.linalg.qr(rng.standard_normal((dx, dz)))[0].T
     work = np.empty((PART, b)), np.empty((PART, b)), rng.standard_normal((b, b))
-    return quickest([lambda: ours(sce, W), lambda: floor(sce, W, work)])
+    return quickest([lambda: ours(sce, W), lambda: floor(sce, W, work)], repeats=15)
 
 
 def main():
@@ -77,7 +64,14 @@ def main():
     parser.add_argument("--components", type=int, default=3)
     o = parser.parse_args()
     own, least = measure(o.samples, o.centers, o.inputs, o.components)
-    print(f"value and gradient {1e3 * own:.1f} ms, floor {1e3 * least:.1f} ms: {own / least:.2f} x")
+    print(
+        f"One value and gradient of the SCE at n = {o.samples}, b = {o.centers}, dx = {o.inputs}, "
+        f"dz = {o.components}, beside the exponentials and matrix products that no algorithm "
+        "avoids, on one thread.\n"
+    )
+    show_header("floor", "ours", "ratio", "target")
+    ratio = own / least
+    show_row(f"{1e3 * least:.1f} ms", f"{1e3 * own:.1f} ms", f"{ratio:.2f}", at_most(ratio, LIMIT))
 
 
 if __name__ == "__main__":

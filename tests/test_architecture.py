@@ -144,3 +144,12 @@ def test_importing_the_library_imports_no_extra():
     code = f"import sys, condensity; print([m for m in {extras} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+def test_importing_the_library_imports_only_the_rooms_it_offers():
+    # What draws, writes pages, runs experiments or commands is imported when it is asked for.
+    rooms = ("plots", "explorer", "experiments", "cli", "demo", "_skpro")
+    heavy = [f"condensity.{room}" for room in rooms]
+    code = f"import sys, condensity; print([m for m in {heavy} if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"

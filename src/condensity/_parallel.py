@@ -13,6 +13,15 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
+def one_blas_thread() -> threadpool_limits:
+    """A context in which BLAS runs on one thread.
+
+    Matrices of a few hundred rows lose with more of them, badly so on busy machines, and sums in
+    another order would make the answer depend on the machine.
+    """
+    return threadpool_limits(limits=1, user_api="blas")
+
+
 def spread(n_jobs: int | None) -> Callable[[Callable[[T], R], Iterable[T]], Iterable[R]]:
     """A ``map`` that runs on ``n_jobs`` workers (joblib's meaning) and keeps the order."""
     return partial(_spread, n_jobs)
@@ -38,12 +47,5 @@ def _in_threads(n_jobs: int | None, function: Callable[[T], R], items: Iterable[
 
 
 def _on_one_thread(function: Callable[[T], R], item: T) -> R:
-    # Matrices of a few hundred rows lose with more BLAS threads, badly so on busy machines, and
-    # sums in another order would make the answer depend on the machine.
     with one_blas_thread():
         return function(item)
-
-
-def one_blas_thread() -> threadpool_limits:
-    """A context in which BLAS has one thread."""
-    return threadpool_limits(limits=1, user_api="blas")

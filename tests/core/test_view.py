@@ -121,8 +121,8 @@ def test_coefficients_do_not_depend_on_how_rows_are_cut_into_blocks(monkeypatch)
     view = View.of(whole, np.zeros(50), np.arange(0, 50, 3), nowhere)
     W = random_subspace(1, 2, 4)
     once = Outputs.build(view, 0.5).fit(W, 0.8, (0.1, 1.0))
-    for module in (rows, view_module):
-        monkeypatch.setattr(module, "PART", 8)
+    monkeypatch.setattr(rows, "PART", 8)
+    monkeypatch.setattr(view_module, "MOST_KEPT", 8)
     cut = Outputs.build(view, 0.5)
     np.testing.assert_allclose(cut.fit(W, 0.8, (0.1, 1.0)).alphas, once.alphas, rtol=1e-9)
     assert "phi_y" not in vars(cut)  # it was never there as a whole

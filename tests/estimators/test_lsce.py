@@ -7,6 +7,7 @@ import pytest
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GroupKFold
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from condensity import LSCDE, LSCE
 from condensity.datasets import toy_a, toy_b
@@ -453,3 +454,18 @@ def test_a_subsample_may_miss_a_fold_of_the_caller():
     for wrong in (0, False, 2.5):
         with pytest.raises((ValueError, TypeError), match="subsample"):
             LSCE(1, subsample=wrong, **settings).fit(X, y)
+
+
+def blas_threads():
+    return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
+
+
+def test_all_of_a_fit_runs_on_one_blas_thread_and_leaves_the_number_as_it_was():
+    X, y = toy_b().sample(60, random_state=3)
+    seen = []
+    with threadpool_limits(limits=2, user_api="blas"):
+        before = blas_threads()
+        LSCE(1, verbose=lambda _: seen.append(blas_threads()), **QUICK).fit(X, y)
+        assert blas_threads() == before
+    assert seen
+    assert all(threads == {1} for threads in seen)

@@ -55,8 +55,9 @@ class LeftOut:
     def at(self, W: Array) -> Point:
         """Judge the densities in the coordinates ``z = W x``, W of shape (dz, dx)."""
         Z, U = self.X @ W.T, self.centers @ W.T
-        q = np.empty((len(Z), len(U) + 1))
-        q[:, :-1] = self.log_mass - squared_distances(Z, U) / (2.0 * self.sigma_z**2)
+        q, squared = np.empty((len(Z), len(U) + 1)), squared_distances(Z, U)
+        squared /= 2.0 * self.sigma_z**2
+        np.subtract(self.log_mass, squared, out=q[:, :-1])
         q[:, -1] = self.log_background
         q -= q.max(axis=1, keepdims=True)  # relative to the largest, so that not all vanish
         q *= LOG2_E
@@ -83,5 +84,7 @@ class Point:
         p = self.problem
         # q is a softmax of the log kernels, whence the mean is taken off.
         mean = np.einsum("ik,ik->i", self.slope, self.q)
-        R = (self.slope - mean[:, None]) * self.q * p.weight[:, None]
+        R = self.slope - mean[:, None]
+        R *= self.q
+        R *= p.weight[:, None]
         return pull_to_subspace(R[:, :-1], self.W, p.X, p.centers, p.sigma_z)

@@ -16,7 +16,7 @@ from condensity.core.kernels import Mask
 from condensity.core.sample import Sample, Scaling
 
 #: Samples that are looked at together: kernels on a few hundred centres then fit a cache.
-PART = 2048
+PART = 512
 
 #: Whatever has ``+``, item by item.
 Totals = list[Any]

@@ -26,7 +26,7 @@ from condensity.core.location import Location, Locator
 from condensity.core.moments import Sums, lebesgue
 from condensity.core.objective import SCE
 from condensity.core.ridge import solve
-from condensity.core.rows import PART, Held
+from condensity.core.rows import Held
 from condensity.core.sample import Sample, Scaling
 from condensity.core.scores import SCORES, Components
 
@@ -35,6 +35,8 @@ BACKGROUND = 0.01
 #: Residuals are taken to spread by at least this much of y's standard deviation: a training part
 #: without any spread in y must not find that out on its own.
 LEAST_SPREAD = 1e-3
+#: Samples of a view whose kernels are kept for all fits, at most.
+MOST_KEPT = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +192,7 @@ class Outputs:
     def own_sums(self, W: Array, sigma_z: float) -> Sums:
         """The basis functions summed over the samples of the view; of many, part after part."""
         sample, basis = self.view.sample, self.basis
-        if len(sample) <= PART:
+        if len(sample) <= MOST_KEPT:
             return basis.sums(sample, self.phi_y, W, sigma_z)
         total: Sums
         (total,) = Held(sample).total(

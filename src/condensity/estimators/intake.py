@@ -67,7 +67,7 @@ def take_in(
     if subsample is None or len(X) <= subsample:
         return Taken(X, Y, weight, folds, y_axes, names, len(X), header, limits)
     rows = np.flatnonzero(weight)
-    rows = rows[drawn(tickets(X[rows], Y[rows], seed), subsample)]
+    rows = rows[drawn(tickets(X, Y, seed)[rows], subsample)]
     left = weight > 0
     left[rows] = False
     others = Held(Sample(X, Y, weight), left, spread) if left.any() else None

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from condensity._parallel import spread
+from condensity._parallel import one_blas_thread, spread
 from condensity._parameters import (
     check_bandwidth,
     check_count,
@@ -259,7 +259,8 @@ class LSCE(DensityReducer):
             dimension=None if self._is_auto() else self._dimensions(most)[0],
             others=prepared.others,
         )
-        result = run(task, rng, spread(self.n_jobs), report)
+        with one_blas_thread():  # workers see to it for themselves, what is between them does not
+            result = run(task, rng, spread(self.n_jobs), report)
         self._keep_result(prepared, score, result)
         return self
 

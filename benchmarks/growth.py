@@ -1,0 +1,144 @@
+"""How time and memory of a fit grow with the samples and with the inputs.
+
+    python benchmarks/growth.py [--largest 1000000] [--widest 500] [--picture FILE]
+
+``LSCE(n_jobs=2)``, all else as it is, on an oblique problem of two directions.  Every size has a
+process of its own; its memory is what it and its workers take at their peak above what was there
+when the data were.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+from joblib.externals.loky import get_reusable_executor
+from machine import peak_memory, present_memory
+from oblique import directions
+from ratios import at_most, show_header, show_row
+
+from condensity import LSCE
+
+SAMPLES, INPUTS = (1_000, 10_000, 100_000, 1_000_000), (5, 20, 100, 500)
+DX, N, JOBS = 20, 2_000, 2
+MEMORY, MINUTES = 2048, 5  # of a million samples: MiB, and what "a few" are
+
+
+def data(n, dx):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, dx))
+    Z = X @ directions(dx, 2).T
+    return X, Z[:, 0] + 0.5 * Z[:, 1] ** 2 + 0.4 * rng.standard_normal(n)
+
+
+def fit(n, dx):
+    """Seconds, MiB and what was found, of one fit in this process."""
+    X, y = data(n, dx)
+    warnings.simplefilter("ignore")
+    before, begun = present_memory(), time.perf_counter()
+    model = LSCE(random_state=0, n_jobs=JOBS).fit(X, y)
+    seconds, own = time.perf_counter() - begun, peak_memory() - before
+    get_reusable_executor().shutdown(wait=True)  # what workers took is known once they are gone
+    worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    return {
+        "seconds": seconds,
+        "memory": own + JOBS * worker,
+        "own": own,
+        "dz": model.n_components_,
+    }
+
+
+def measure(n, dx):
+    """The same in a process of its own."""
+    print(f"n = {n}, dx = {dx}", file=sys.stderr, flush=True)
+    command = [sys.executable, __file__, "--one", str(n), str(dx)]
+    out = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(out.stdout)
+
+
+def slope(sizes, values):
+    """Of the last two points, in a plot with logarithmic axes."""
+    return np.log(values[-1] / values[-2]) / np.log(sizes[-1] / sizes[-2])
+
+
+def show(name, sizes, found):
+    """One table."""
+    show_header(
+        name, "directions found", "s", "times the first", "MiB above the data", "without workers"
+    )
+    for size, f in zip(sizes, found, strict=True):
+        ratio = f["seconds"] / found[0]["seconds"]
+        memory = f"{f['memory']:.0f}", f"{f['own']:.0f}"
+        show_row(size, f["dz"], f"{f['seconds']:.1f}", f"{ratio:.1f}", *memory)
+    if len(sizes) > 1:
+        steps = slope(sizes, [f["seconds"] for f in found])
+        print(f"\nTime grows between the last two as the size to the power {steps:.2f}.\n")
+
+
+def draw(panels, path):
+    """Time and memory by samples and by inputs."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+    for label, sizes, found in panels:
+        axes[0].loglog(sizes, [f["seconds"] for f in found], "o-", label=label)
+        axes[1].semilogx(sizes, [f["memory"] for f in found], "o-", label=label)
+    sizes, found = panels[0][1:]
+    if len(sizes) > 1:
+        line = found[-1]["seconds"] / sizes[-1]
+        reach = np.array([sizes[-1] / 30, sizes[-1]])
+        axes[0].loglog(reach, line * reach, ":", color="grey", label="linear")
+    axes[0].yaxis.set_major_formatter("{x:g}")
+    axes[1].axhline(MEMORY, ls=":", color="grey", label="2 GiB")
+    axes[1].set_ylim(bottom=0)
+    for ax, title in zip(axes, ("seconds", "MiB above the data"), strict=True):
+        ax.set(title=title, xlabel="number of samples, or of inputs")
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(frameon=False)
+    figure.savefig(path, dpi=120, metadata={"Software": None})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--largest", type=int, default=SAMPLES[-1])
+    parser.add_argument("--widest", type=int, default=INPUTS[-1])
+    parser.add_argument("--picture")
+    parser.add_argument("--one", type=int, nargs=2, metavar=("N", "DX"), help="this size alone")
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(fit(*options.one)))
+        return
+    print(
+        f"`LSCE(n_jobs={JOBS})`, all else as it is, two directions to be found. All is chosen with "
+        "2000 samples at most, so up to there time grows with the choosing and beyond with the "
+        f"passes over all. Memory is that of the process and of its {JOBS} workers, above the "
+        "data.\n"
+    )
+    panels = []
+    samples = [n for n in SAMPLES if n <= options.largest]
+    by_samples = [measure(n, DX) for n in samples]
+    panels.append((f"samples, dx = {DX}", samples, by_samples))
+    show(f"n (dx = {DX})", samples, by_samples)
+    if samples[-1] == SAMPLES[-1]:
+        memory, minutes = by_samples[-1]["memory"], by_samples[-1]["seconds"] / 60
+        print(
+            f"A million samples: {memory:.0f} MiB ({at_most(memory, MEMORY, 'MiB')}), "
+            f"{minutes:.1f} minutes ({at_most(minutes, MINUTES, 'minutes')}).\n"
+        )
+    inputs = [dx for dx in INPUTS if dx <= options.widest]
+    by_inputs = [measure(N, dx) for dx in inputs]
+    panels.append((f"inputs, n = {N}", inputs, by_inputs))
+    show(f"dx (n = {N})", inputs, by_inputs)
+    if options.picture:
+        draw(panels, options.picture)
+
+
+if __name__ == "__main__":
+    main()

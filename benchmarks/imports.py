@@ -1,0 +1,39 @@
+"""What ``import condensity`` takes beside ``import sklearn.linear_model``.
+
+    python benchmarks/imports.py [--runs 9]
+
+A fresh process for each, in turn; processor time between the first line and the last, medians.
+"""
+
+import argparse
+import subprocess
+import sys
+
+import numpy as np
+from ratios import at_most, show_header, show_row
+
+MODULES, LIMIT = ("sklearn.linear_model", "condensity"), 1.3
+CODE = "import time; begun = time.process_time(); import {}; print(time.process_time() - begun)"
+
+
+def seconds(module):
+    """Processor time of one import."""
+    command = [sys.executable, "-c", CODE.format(module)]
+    out = subprocess.run(command, capture_output=True, text=True, check=True)
+    return float(out.stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=9)
+    runs = parser.parse_args().runs
+    found = np.array([[seconds(module) for module in MODULES] for _ in range(runs + 1)])
+    theirs, own = np.median(found[1:], axis=0)  # the first reads files into memory
+    print(f"Processor time of an import in a fresh process, median of {runs} in turn.\n")
+    show_header(*(f"`import {module}`" for module in MODULES), "ratio", "target")
+    ratio = own / theirs
+    show_row(f"{theirs:.2f} s", f"{own:.2f} s", f"{ratio:.2f}", at_most(ratio, LIMIT))
+
+
+if __name__ == "__main__":
+    main()

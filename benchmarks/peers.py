@@ -1,0 +1,171 @@
+"""Fit times and losses beside other estimators of conditional densities.
+
+    python benchmarks/peers.py [--samples 500] [--runs 2]
+
+A problem with two branches, ``y = sin(x_1) +- 1 + 0.25 e``, and four inputs that do not matter.
+Each peer at the settings its documents suggest, one thread; what is not installed is left out and
+said so.  RFCDE has no means to choose its bandwidth and is given one that suits the noise; quantile
+forests give no density.  The loss is ``1/2 int p^2 - p(y)`` at new samples.
+"""
+
+import argparse
+import importlib
+import sys
+import warnings
+
+import numpy as np
+from joblib import parallel_config
+from ratios import seconds_of, show_header, show_row
+
+from condensity import LSCDE, LSCE
+from condensity.core.mixture import Block, ConditionalMixture
+
+DX, N_TEST, GRID = 5, 1000, 401
+
+
+def sample(n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-np.pi, np.pi, (n, DX))
+    return X, np.sin(X[:, 0]) + rng.choice([-1, 1], n) + 0.25 * rng.standard_normal(n)
+
+
+def truth(X):
+    """The densities that samples come from."""
+    centers, logs = np.array([[-1.0], [1.0]]), np.full((len(X), 2), -np.log(2.0))
+    return ConditionalMixture([Block(logs, centers, 0.25 * np.eye(1), shift=np.sin(X[:, :1]))])
+
+
+def losses_of(dist, y):
+    """The loss at each sample, in closed form."""
+    return 0.5 * dist.squared_norm() - dist.pdf(y)
+
+
+def losses_on(grid, P, y):
+    """The loss at each sample of densities that are known on a grid."""
+    P = np.maximum(P, 0.0)
+    P = P / np.trapezoid(P, grid, axis=1)[:, None]
+    match = [np.interp(point, grid, row) for point, row in zip(y, P, strict=True)]
+    return 0.5 * np.trapezoid(P**2, grid, axis=1) - match
+
+
+def ours(make):
+    """From samples to a function that gives the losses at new samples."""
+
+    def fit(X, y, seed):
+        model = make(seed).fit(X, y)
+        return lambda X, y: losses_of(model.predict_dist(X), y)
+
+    return fit
+
+
+def ngboost(X, y, seed):
+    from ngboost import NGBRegressor
+
+    model = NGBRegressor(verbose=False, random_state=seed).fit(X, y)
+
+    def losses(X, y):
+        normal = model.pred_dist(X)
+        return 0.25 / (np.sqrt(np.pi) * normal.scale) - normal.pdf(y)
+
+    return losses
+
+
+def quantile_forest(X, y, seed):
+    from quantile_forest import RandomForestQuantileRegressor
+
+    RandomForestQuantileRegressor(min_samples_leaf=5, random_state=seed).fit(X, y)
+
+
+def flexcode(X, y, seed):
+    from flexcode import FlexCodeModel
+    from flexcode.regression_models import RandomForest
+
+    half = len(X) // 2
+    model = FlexCodeModel(RandomForest, max_basis=31)
+    model.fit(X[:half], y[:half])
+    model.tune(X[half:], y[half:])
+
+    def losses(X, y):
+        P, grid = model.predict(X, n_grid=GRID)
+        return losses_on(np.ravel(grid), P, y)
+
+    return losses
+
+
+def rfcde(X, y, seed):
+    from rfcde import RFCDE
+
+    model = RFCDE(n_trees=100, mtry=3, node_size=20, n_basis=15)
+    model.train(X, y)
+    grid = np.linspace(y.min() - 1, y.max() + 1, GRID)
+    return lambda X, y: losses_on(grid, model.predict(X, grid, bandwidth=0.2), y)
+
+
+METHODS = {  # what is needed, and how it is fitted
+    "`LSCE()`": (None, ours(lambda seed: LSCE(random_state=seed))),
+    "`LSCE(n_members=1)`": (None, ours(lambda seed: LSCE(n_members=1, random_state=seed))),
+    "`LSCE(1)`": (None, ours(lambda seed: LSCE(1, random_state=seed))),
+    "`LSCDE()`": (None, ours(lambda seed: LSCDE(random_state=seed))),
+    "quantile-forest, a random forest": ("quantile_forest", quantile_forest),
+    "RFCDE, a random forest, bandwidth told": ("rfcde", rfcde),
+    "NGBoost, Gaussian": ("ngboost", ngboost),
+    "FlexCode, random forests": ("flexcode", flexcode),
+}
+FORESTS = ("quantile_forest", "rfcde")
+
+
+def measure(method, n, runs):
+    """Seconds of a fit, and the losses at all new samples or None."""
+    seconds, losses = [], []
+    for seed in range(runs):
+        with parallel_config(backend="sequential"):  # some take all cores unless they are told
+            time, found = seconds_of(lambda seed=seed: method(*sample(n, seed), seed))
+        seconds.append(time)
+        if found is not None:
+            losses.append(found(*sample(N_TEST, 1000 + seed)))
+    return np.mean(seconds), np.concatenate(losses) if losses else None
+
+
+def with_error(losses):
+    if losses is None:
+        return "none given"
+    return f"{losses.mean():.3f} ({losses.std(ddof=1) / len(losses) ** 0.5:.3f})"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--samples", type=int, default=500)
+    parser.add_argument("--runs", type=int, default=2)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    print(
+        f"Two branches, `y = sin(x_1) ± 1 + 0.25 ε`, n = {options.samples}, {DX} inputs; seconds "
+        f"of processor time of a fit, mean of {options.runs}; loss `½∫p² − p(y)` with its standard "
+        f"error at {N_TEST} new samples for each fit. Peers at the settings that their documents "
+        "suggest. Target: ours faster than all but a single random forest.\n"
+    )
+    show_header("method", "s", "times that of `LSCE()`", "loss", "`LSCE()` is")
+    reference = None
+    for name, (module, method) in METHODS.items():
+        print(name, file=sys.stderr, flush=True)
+        try:
+            importlib.import_module(module or "condensity")
+        except ImportError as error:
+            show_row(name, "", "", f"left out: {error}", "")
+            continue
+        seconds, losses = measure(method, options.samples, options.runs)
+        reference = reference or seconds
+        word = ""
+        if module:
+            word = "faster" if reference < seconds else "slower"
+            if word == "slower" and module not in FORESTS:
+                word = "**slower: missed**"
+        ratio = seconds / reference
+        show_row(name, f"{seconds:.2f}", f"{ratio:.2f}", with_error(losses), word)
+    new = (sample(N_TEST, 1000 + seed) for seed in range(options.runs))
+    best = [losses_of(truth(X), y) for X, y in new]
+    show_row("truth", "", "", with_error(np.concatenate(best)), "")
+
+
+if __name__ == "__main__":
+    main()
