@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from condensity._validation import Array, check_targets, check_weight
-from condensity.core.parted import Distribution
+from condensity.core import checks
+from condensity.core.parted import Distribution, Parted
 from condensity.manifold.grassmann import orthonormal, projector_gap
 
 __all__ = ["crps", "hpd_coverage", "log_loss", "pit", "squared_loss", "subspace_error"]
@@ -43,6 +44,8 @@ def squared_loss(dist: Distribution, Y: Any, sample_weight: Any = None) -> float
 def squared_loss_by_row(dist: Distribution, Y: Any) -> Array:
     """``1/2 int p_i(y)^2 dy - p_i(y_i)``, the loss of each density at its own sample: (m,)."""
     dist = _mixture(dist)
+    if isinstance(dist, Parted):  # every part is made once for both terms
+        return dist.ask(squared_loss_by_row, checks.rows_of(Y, len(dist), dist.n_outputs))
     return 0.5 * dist.squared_norm() - dist.pdf(Y)
 
 

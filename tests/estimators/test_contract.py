@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from condensity import LSCDE, LSCE, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
-from condensity.core import kernels
+from condensity.core import parted
 from condensity.core.selection import BANDWIDTHS, PENALTIES, RAW_BANDWIDTHS
 from condensity.datasets import toy_b
 
@@ -208,7 +208,8 @@ def test_many_rows_are_answered_a_few_at_a_time(estimator, monkeypatch):
     model = clone(estimator).fit(X, Y)
     whole = model.predict(X), model.score(X, Y, np.arange(80))
     sizes, answer = [], type(model)._at
-    monkeypatch.setattr(kernels, "BLOCK", 10 * model._width)
+    monkeypatch.setattr(parted, "BLOCK", 10 * model._width)
+    monkeypatch.setattr(parted, "PART", 10 * model._width)
     monkeypatch.setattr(
         type(model), "_at", lambda self, inputs: sizes.append(len(inputs)) or answer(self, inputs)
     )

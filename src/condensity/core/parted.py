@@ -69,41 +69,41 @@ class Parted(Views):
 
     def log_pdf(self, Y: ArrayLike) -> Array:
         """``log p(y_i | x_i)``, (m,)."""
-        return self._ask(lambda dist, own: dist.log_pdf(own), self._points(Y))
+        return self.ask(lambda dist, own: dist.log_pdf(own), self._points(Y))
 
     def pdf(self, Y: ArrayLike) -> Array:
         """``p(y_i | x_i)``, (m,)."""
-        return self._ask(lambda dist, own: dist.pdf(own), self._points(Y))
+        return self.ask(lambda dist, own: dist.pdf(own), self._points(Y))
 
     def pdf_on(self, grid: ArrayLike) -> Array:
         """``p(y_g | x_i)`` for all densities at all points, (m, G)."""
-        return self._ask(lambda dist: dist.pdf_on(grid))
+        return self.ask(lambda dist: dist.pdf_on(grid))
 
     def squared_norm(self) -> Array:
         """``integral p(y | x_i)^2 dy``, (m,)."""
-        return self._ask(lambda dist: dist.squared_norm())
+        return self.ask(lambda dist: dist.squared_norm())
 
     def cdf(self, Y: ArrayLike) -> Array:
         """``P(Y <= y_i | x_i)``, (m,); one output."""
-        return self._ask(lambda dist, own: dist.cdf(own), self._points(Y))
+        return self.ask(lambda dist, own: dist.cdf(own), self._points(Y))
 
     def prob(self, lower: ArrayLike, upper: ArrayLike) -> Array:
         """``P(lower_i < Y <= upper_i | x_i)``, (m,); one output."""
         checks.one_output(self.n_outputs, "prob")
         bounds = checks.ordered_bounds(lower, upper, len(self))
-        return self._ask(lambda dist, a, b: dist.prob(a, b), *bounds)
+        return self.ask(lambda dist, a, b: dist.prob(a, b), *bounds)
 
     def quantile(self, q: ArrayLike) -> Array:
         """``y`` with ``P(Y <= y | x_i) = q``, (m,) or (m, k); one output."""
-        return self._ask(lambda dist: dist.quantile(q))
+        return self.ask(lambda dist: dist.quantile(q))
 
     def interval(self, level: float) -> Array:
         """Central intervals, (m, 2); one output."""
-        return self._ask(lambda dist: dist.interval(level))
+        return self.ask(lambda dist: dist.interval(level))
 
     def crps(self, Y: ArrayLike) -> Array:
         """Continuous ranked probability score, (m,); one output."""
-        return self._ask(lambda dist, own: dist.crps(own), self._points(Y))
+        return self.ask(lambda dist, own: dist.crps(own), self._points(Y))
 
     def hdr(self, level: float) -> list[Array]:
         """Highest-density regions, m arrays (k_i, 2); one output."""
@@ -116,15 +116,15 @@ class Parted(Views):
     def hpd_level(self, Y: ArrayLike, n_draws: int = 1000, random_state: Any = None) -> Array:
         """``P(p(Y | x_i) >= p(y_i | x_i))``, (m,)."""
         rng = check_rng(random_state)
-        return self._ask(lambda dist, own: dist.hpd_level(own, n_draws, rng), self._points(Y))
+        return self.ask(lambda dist, own: dist.hpd_level(own, n_draws, rng), self._points(Y))
 
     def mean(self) -> Array:
         """``E[Y | x_i]``, (m,) or (m, dy)."""
-        return self._ask(lambda dist: dist.mean())
+        return self.ask(lambda dist: dist.mean())
 
     def var(self) -> Array:
         """``Var[Y_j | x_i]``, (m,) or (m, dy)."""
-        return self._ask(lambda dist: dist.var())
+        return self.ask(lambda dist: dist.var())
 
     def std(self) -> Array:
         """Square root of :meth:`var`."""
@@ -132,7 +132,7 @@ class Parted(Views):
 
     def cov(self) -> Array:
         """Covariances, (m, dy, dy)."""
-        return self._ask(lambda dist: dist.cov())
+        return self.ask(lambda dist: dist.cov())
 
     def marginal(self, columns: int | Sequence[int]) -> Parted:
         """The densities of the outputs ``columns`` alone, in that order."""
@@ -142,7 +142,7 @@ class Parted(Views):
     def sample(self, n: int = 1, random_state: Any = None) -> Array:
         """``n`` independent draws from each density, (m, n) or (m, n, dy)."""
         rng = check_rng(random_state)
-        return self._ask(lambda dist: dist.sample(n, rng))
+        return self.ask(lambda dist: dist.sample(n, rng))
 
     def _points(self, Y: ArrayLike) -> Array:
         return checks.rows_of(Y, len(self), self.n_outputs)
@@ -153,7 +153,8 @@ class Parted(Views):
     def _parts(self) -> Iterator[Mixture]:
         return (self.at(self.X[rows]) for rows in self._slices())
 
-    def _ask(self, question: Callable[..., Any], *by_row: Array) -> Array:
+    def ask(self, question: Callable[..., Any], *by_row: Array) -> Array:
+        """The answers of all parts to a question of (mixtures, their rows of ``by_row``)."""
         pairs = zip(self._parts(), self._slices(), strict=True)
         answers = [question(dist, *(values[rows] for values in by_row)) for dist, rows in pairs]
         return np.concatenate(answers)
