@@ -269,3 +269,12 @@ def test_other_views_have_tables_of_their_own():
     np.testing.assert_array_equal(told, fresh.losses(Ws, 0.8, 0.4, (0.1,)))
     assert np.abs(told - before).max() > 1e-3
     np.testing.assert_array_equal(fit.losses(Ws, 0.8, 0.4, (0.1,)), before)
+
+
+def test_what_is_forgotten_is_found_again():
+    fit, Ws = crossfit(), [random_subspace(j, 2, 4) for j in range(6)]
+    before = fit.losses(Ws, 0.8, 0.4, (0.1,))
+    assert fit.known
+    fit.forget()
+    assert not fit.known
+    np.testing.assert_array_equal(fit.losses(Ws, 0.8, 0.4, (0.1,)), before)
