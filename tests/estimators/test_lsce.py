@@ -469,3 +469,17 @@ def test_all_of_a_fit_runs_on_one_blas_thread_and_leaves_the_number_as_it_was():
         assert blas_threads() == before
     assert seen
     assert all(threads == {1} for threads in seen)
+
+
+def test_tables_of_one_location_are_not_kept_while_another_is_tried():
+    X, y = toy_b().sample(60, random_state=3)
+    found, kept = [], []
+
+    def hear(configuration):
+        kept.append([len(c.crossfit.known) for c in found if c.location != configuration.location])
+        found.append(configuration)
+
+    LSCE(1, verbose=hear, **QUICK).fit(X, y)
+    assert kept == [[], [0]]
+    # What is left is that of the settings that were chosen, for stacking.
+    assert all(len(c.crossfit.known) <= len(c.crossfit.views) for c in found)

@@ -309,3 +309,12 @@ def test_what_counts_is_judged_with_all_centres(monkeypatch):
         patch.setattr(task, "CHOOSING_CENTERS", 48)  # just as many as there are
         model.fit(X, y)
     assert not heard
+
+
+def test_what_is_forgotten_is_found_again():
+    fit, Ws = crossfit(), [random_subspace(j, 2, 4) for j in range(6)]
+    before = fit.losses(Ws, 0.8, 0.4, (0.1,))
+    assert fit.known
+    fit.forget()
+    assert not fit.known
+    np.testing.assert_array_equal(fit.losses(Ws, 0.8, 0.4, (0.1,)), before)

@@ -122,6 +122,10 @@ class Crossfit:
             self.known[view, sigma_y] = tables
         return self.known[view, sigma_y]
 
+    def forget(self) -> None:
+        """Free what was kept of outputs: with many samples it is most of a fit's memory."""
+        self.known.clear()
+
     def products(self, ours: Sequence[Judged], theirs: Sequence[Judged]) -> Array:
         """``w^T A w'`` between two densities of each member, by sample: (penalties, n)."""
         found = []

@@ -85,7 +85,7 @@ def run(
         if task.deals:
             crossfit = task.crossfit(name)
             configurations += explore(crossfit, task.dimension, search, rng, spread, report)
-            crossfit.known.clear()
+            crossfit.forget()
         elif len(views[name].location.directions) <= (task.dimension or 0):
             configurations.append(_settled(task, name, search))
     if not configurations:
@@ -131,9 +131,10 @@ def _choose(
         if name not in fuller:
             fuller[name] = task.with_all_centers(own)
     if any(found[i].crossfit is not fuller[found[i].location] for i in kept):
-        for i in kept:
-            name = found[i].location
-            found[i] = resettle(found[i], fuller[name], task.search_in(views[name]))
+        for name, full in fuller.items():
+            for i in (i for i in kept if found[i].location == name):
+                found[i] = resettle(found[i], full, task.search_in(views[name]))
+            full.forget()
         weights[kept], loss = _weigh(task, [found[i] for i in kept])
     return found, weights, loss
 
