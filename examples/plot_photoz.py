@@ -56,7 +56,7 @@ def truth(X):
 
 
 X, z = sample(n_samples, 0)
-X_test, z_test = sample(500, 4)
+X_test, z_test = sample(500, 1)
 
 # %%
 # The fit
@@ -102,8 +102,7 @@ for ax in axes[1]:
 # The transform F(z|x) of new galaxies would be uniform if the densities were right.  Its hump says
 # that they are a little wider than they need be, and intervals hold more than they claim: with 600
 # galaxies kernels smooth the sharper humps, as the pictures above show too.  It errs on the safe
-# side.  (Of four other draws of new
-# galaxies, regions of 80 % held 86 to 87 %.)
+# side.
 
 CalibrationDisplay.from_predictions(z_test, dist)
 plt.show()
