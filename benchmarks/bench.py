@@ -53,6 +53,7 @@ def measure(name):
     if run.returncode:
         lines.append(f"\n**This measurement failed** (`python benchmarks/{script}` says why).\n")
     after = f"{AFTER[name]}\n" if name in AFTER else ""
+    lines[-1] = lines[-1].rstrip() + "\n"
     lines.append(f"\n{after}*Measured {describe()}*\n")
     print(lines[-1], flush=True)
     return "".join(lines), run.returncode

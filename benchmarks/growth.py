@@ -9,15 +9,13 @@ when the data were.
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import time
 import warnings
 
 import numpy as np
-from joblib.externals.loky import get_reusable_executor
-from machine import peak_memory, present_memory
+from machine import peak_memory, present_memory, workers_memory
 from oblique import directions
 from ratios import at_most, show_header, show_row
 
@@ -39,14 +37,14 @@ def fit(n, dx):
     """Seconds, MiB and what was found, of one fit in this process."""
     X, y = data(n, dx)
     warnings.simplefilter("ignore")
+    workers = []  # what they take is asked while all is chosen: afterwards they may be gone
     before, begun = present_memory(), time.perf_counter()
-    model = LSCE(random_state=0, n_jobs=JOBS).fit(X, y)
+    model = LSCE(random_state=0, n_jobs=JOBS, verbose=lambda _: workers.append(workers_memory()))
+    model.fit(X, y)
     seconds, own = time.perf_counter() - begun, peak_memory() - before
-    get_reusable_executor().shutdown(wait=True)  # what workers took is known once they are gone
-    worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     return {
         "seconds": seconds,
-        "memory": own + JOBS * worker,
+        "memory": own + max(workers),
         "own": own,
         "dz": model.n_components_,
     }

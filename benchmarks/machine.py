@@ -25,6 +25,19 @@ def present_memory():
     return pages * resource.getpagesize() / MEBI
 
 
+def workers_memory():
+    """MiB that processes started by this one had at their peaks, all together."""
+    lists = [path.read_text() for path in Path("/proc/self/task").glob("*/children")]
+    # Not by getrusage, which takes what the parent had at the fork for theirs.
+    return sum(map(_peak_of, " ".join(lists).split()))
+
+
+def _peak_of(process):
+    status = Path(f"/proc/{process}/status").read_text().splitlines()
+    kibi = [line.split()[1] for line in status if line.startswith("VmHWM")]
+    return int(kibi[0]) / 1024 if kibi else 0.0
+
+
 def describe():
     """The machine in one paragraph, without its name."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
