@@ -280,7 +280,9 @@ def test_what_is_remembered_of_outputs_is_bounded(monkeypatch):
     sizes = [0.2, 0.3, 0.4, 0.5]
     free = [fit.losses(Ws, 0.8, s, (0.1,)) for s in sizes]
     assert len(fit.known) == 6 * len(sizes)
-    size = fit.known[0, 0.2].size
+    tables = fit.known[0, 0.2]
+    size, out = tables.size, tables.outputs
+    assert size == sum(a.size for a in (out.phi_y, out.yy, tables.match, tables.pair))
     monkeypatch.setattr(crossfit_module, "REMEMBERED", 7 * size)
     held = crossfit()
     for s, exact in zip(sizes, free, strict=True):

@@ -22,6 +22,7 @@ from condensity._validation import (
 )
 from condensity.core.kernels import Array, Indices
 from condensity.core.mapped import Mixture
+from condensity.core.parted import Distribution
 from condensity.core.plan import deal_labels, is_table
 from condensity.core.sample import Scaling, canonical
 from condensity.core.selection import first_least
@@ -151,7 +152,7 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
         """The reduced inputs z, (m, dz)."""
         return self._inputs(X)
 
-    def predict_dist_reduced(self, Z: Any) -> Mixture:
+    def predict_dist_reduced(self, Z: Any) -> Distribution:
         """Conditional densities p(y|z) for reduced inputs ``Z`` (m, dz), as ``transform`` gives."""
         check_is_fitted(self)
         return self._at(check_reduced(Z, self.n_components_))

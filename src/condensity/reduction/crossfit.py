@@ -16,10 +16,9 @@ import numpy as np
 from condensity.core.averaged import as_blocks
 from condensity.core.blocks import Block
 from condensity.core.kernels import Array, Mask
-from condensity.core.rows import PART
 from condensity.core.sample import Sample
 from condensity.core.scores import Components, Score
-from condensity.core.view import Outputs, View
+from condensity.core.view import MOST_KEPT, Outputs, View
 
 #: Numbers that tables of outputs may hold together, about (256 MiB).
 REMEMBERED = 1 << 25
@@ -53,9 +52,10 @@ class Tables:
 
     @property
     def size(self) -> int:
-        """The numbers it holds."""
-        n, b = len(self.outputs.view.sample), len(self.pair)
-        return (min(n, PART) + len(self.match) + 2 * b) * b
+        """The numbers it holds, or will hold once it was asked."""
+        n, yy = len(self.outputs.view.sample), self.outputs.yy
+        kernels = n * len(yy) if n <= MOST_KEPT else 0
+        return int(kernels + yy.size + self.match.size + self.pair.size)
 
     @classmethod
     def of(cls, score: Score, view: View, sigma_y: float) -> Tables:
