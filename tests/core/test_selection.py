@@ -113,21 +113,37 @@ def test_unscored_takes_the_only_candidate():
     assert np.isnan(choice.loss)
 
 
-def test_a_search_near_the_last_choice_goes_downhill_and_no_further():
+def walk(losses, start):
+    """Where steps of one lead that are taken while they lower the loss, up first; what is seen."""
+    at, seen = start, {start}
+    for step in (1, -1):
+        while 0 <= at + step < len(losses):
+            seen.add(at + step)
+            if losses[at + step] >= losses[at]:
+                break
+            at += step
+    return at, sorted(seen)
+
+
+@pytest.mark.parametrize("first", [(0, 0), (0, 4), (8, 2), (4, 4)])
+def test_a_search_near_the_last_choice_goes_downhill_and_no_further(first):
     plan = random_plan()
-    grid = Candidates(tuple((s, s) for s in np.logspace(-1, 1, 9)), (0.01, 0.1))
+    grid = Candidates(tuple((s, s) for s in np.logspace(-1, 1, 9)), tuple(np.logspace(-3, 1, 5)))
     W = random_subspace(1, 2, 4)
     whole = select(plan, W, grid, raw_losses)
-    best = whole.losses.mean(axis=-1).min(axis=-1)  # by bandwidth
-    downhill = np.flatnonzero(np.diff(best) > 0)[0]
-    last = select(plan, W, Candidates(grid.bandwidths, grid.penalties), raw_losses)
-    start = replace(last, sigma_z=grid.bandwidths[0][0], sigma_y=grid.bandwidths[0][1])
+    mean = whole.losses.mean(axis=-1)
+    walks = [walk(row, first[1]) for row in mean]  # among penalties, by bandwidth
+    best, seen = walk([row[j] for row, (j, _) in zip(mean, walks, strict=True)], first[0])
+    (sigma_z, sigma_y), last = grid.bandwidths[first[0]], grid.penalties[first[1]]
+    start = replace(whole, sigma_z=sigma_z, sigma_y=sigma_y, penalty=last)
     near = select_near(plan, W, raw_losses, start)
-    assert (near.sigma_z, near.sigma_y) == grid.bandwidths[downhill]
-    assert near.loss == best[downhill]
-    tried = ~np.isnan(near.losses).any(axis=(1, 2))
-    assert tried.tolist() == [i <= downhill + 1 for i in range(9)]
-    np.testing.assert_array_equal(near.losses[tried], whole.losses[tried])
+    penalty = walks[best][0]
+    assert (near.sigma_z, near.penalty) == (grid.bandwidths[best][0], grid.penalties[penalty])
+    assert near.loss == pytest.approx(mean[best, penalty], rel=1e-12)
+    tried = ~np.isnan(near.losses).any(axis=2)
+    for i, row in enumerate(tried):
+        assert np.flatnonzero(row).tolist() == (walks[i][1] if i in seen else [])
+    np.testing.assert_allclose(near.losses[tried], whole.losses[tried], rtol=1e-12, atol=1e-15)
     again = select_near(plan, W, raw_losses, near)
     assert (again.sigma_z, again.penalty, again.loss) == (near.sigma_z, near.penalty, near.loss)
 

@@ -20,7 +20,7 @@ class Ridged:
     @classmethod
     def of(cls, G: Array, penalty: float) -> Ridged:
         """Factor once for any number of right-hand sides."""
-        ridged = G.copy(order="F")
+        ridged = G.T.copy(order="F")  # G is its own transpose, and LAPACK's order the other one
         ridged.flat[:: len(G) + 1] += penalty
         # Cholesky and no inverse: G is a Gram matrix, so the ridge alone decides its conditioning.
         factor, failed = lapack.dpotrf(ridged, lower=1, overwrite_a=1)

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import cache, cached_property, partial, reduce
 from operator import add
 
 import numpy as np
 from scipy.special import softmax
 
 from condensity.core import lattice
-from condensity.core.kernels import Array, gaussian, squared_distances
-from condensity.core.moments import Moments, Reference, moments
+from condensity.core.kernels import Array, Indices, gaussian, squared_distances
+from condensity.core.moments import Moments, Reference, block, moments
 from condensity.core.plan import Plan
 from condensity.core.ridge import solve
 
@@ -57,31 +57,48 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """A held-out fold as the basis functions that have not seen it describe it."""
+    """A held-out fold as the basis describes it, and the fit that has not seen it."""
 
-    log_phi_z: Array  # (n_j, b_j)
-    phi_y: Array  # (n_j, b_j)
-    yy: Array  # (b_j, b_j)
+    squared_z: Array  # (n_j, b) distances to the centres
+    sigma_z: float
+    phi_y: Array  # (n_j, b)
     y_mass: float  # int phi_y dy
     weight: Array  # (n_j,)
-    moments: Moments
+    moments: Moments  # of its own samples
+    usable: Indices  # (b_j,) the basis functions that do not sit on its samples alone
+    G: Array  # (b_j, b_j) of these and all other samples
+    h: Array  # (b_j,)
+
+    @cached_property
+    def held_out(self) -> Moments:
+        """What the fold is judged by."""
+        return self.moments.keep(self.usable)
+
+    def losses(self, score: Score, penalties: Iterable[float]) -> Array:
+        """The loss of the fit with each penalty."""
+        return score(self, np.column_stack([solve(self.G, self.h, penalty=p) for p in penalties]))
 
 
+#: The loss on a fold for each column of coefficients of its usable basis functions.
 Score = Callable[[Fold, Array], Array]
+#: The folds at given bandwidths.
+Judge = Callable[[tuple[float, float]], list[Fold]]
 
 
 def raw_losses(fold: Fold, alphas: Array) -> Array:
     """The paper's ``CV_j``: loss of ``alpha @ phi`` as it stands, for each column of ``alphas``."""
-    return fold.moments.loss(alphas)
+    return fold.held_out.loss(alphas)
 
 
 def shipped_losses(fold: Fold, alphas: Array) -> Array:
     """Loss of the clipped and normalised density, the one that users get, for each column."""
     losses = np.empty(alphas.shape[1])
     for j, alpha in enumerate(alphas.T):
-        kept = np.flatnonzero(alpha > 0)
-        a = softmax(fold.log_phi_z[:, kept] + np.log(alpha[kept]), axis=1) / fold.y_mass
-        half_norm = 0.5 * (a @ fold.yy[np.ix_(kept, kept)])
+        positive = alpha > 0
+        kept = fold.usable[positive]
+        log_phi_z = fold.squared_z[:, kept] * (-0.5 / fold.sigma_z**2)
+        a = softmax(log_phi_z + np.log(alpha[positive]), axis=1) / fold.y_mass
+        half_norm = 0.5 * (a @ block(fold.moments.yy, kept))
         losses[j] = fold.weight @ np.sum(a * (half_norm - fold.phi_y[:, kept]), axis=1)
     losses /= fold.weight.sum()
     return losses
@@ -99,8 +116,8 @@ def select(
 
     ``spread`` maps a function over the bandwidths; any map gives the same answer.
     """
-    at_bandwidth = _judge(plan, W, candidates, score, reference)
-    return _best(candidates, np.stack(list(spread(at_bandwidth, candidates.bandwidths))))
+    judge = partial(_losses, _judge(plan, W, reference), candidates.penalties, score)
+    return _best(candidates, np.stack(list(spread(judge, candidates.bandwidths))))
 
 
 def select_near(
@@ -110,31 +127,37 @@ def select_near(
     last: Choice,
     reference: Reference = Reference.LEBESGUE,
 ) -> Choice:
-    """Choose as ``select`` does, among bandwidths downhill from the ``last`` choice.
+    """Choose as ``select`` does, downhill from the ``last`` choice.
 
-    For a W that has moved a little.  Losses of bandwidths that were not tried are NaN.
+    For a W that has moved a little.  Bandwidths are followed as long as the best penalty of each,
+    itself downhill from the last one, has less loss.  Losses of what was not tried are NaN.
     """
-    candidates, at_bandwidth = last.candidates, _judge(plan, W, last.candidates, score, reference)
+    candidates, folds_at = last.candidates, cache(_judge(plan, W, reference))
     losses = np.full(last.losses.shape, np.nan)
 
-    def loss(index: lattice.Index) -> float:
-        row = losses[index]
+    def loss(i: int, penalty: lattice.Index) -> float:
+        row = losses[i, penalty[0]]
         if np.isnan(row).any():
-            row[...] = at_bandwidth(candidates.bandwidths[index[0]])
-        return float(row.mean(axis=-1).min())
+            told = (candidates.penalties[penalty[0]],)
+            row[:] = [f.losses(score, told)[0] for f in folds_at(candidates.bandwidths[i])]
+        return float(row.mean())
+
+    @cache
+    def least(bandwidth: lattice.Index) -> float:
+        at_bandwidth, start = partial(loss, bandwidth[0]), candidates.penalties.index(last.penalty)
+        best = lattice.descend(at_bandwidth, [(start,)], (len(candidates.penalties),), (1,))
+        return at_bandwidth(best)
 
     start = candidates.bandwidths.index((last.sigma_z, last.sigma_y))
-    lattice.descend(loss, [(start,)], (len(candidates.bandwidths),), (1,))
+    lattice.descend(least, [(start,)], (len(candidates.bandwidths),), (1,))
     return _best(candidates, losses)
 
 
-def _judge(
-    plan: Plan, W: Array, candidates: Candidates, score: Score, reference: Reference
-) -> Callable[[tuple[float, float]], Array]:
-    """Held-out losses (penalties, folds) at given bandwidths, as a function of these."""
+def _judge(plan: Plan, W: Array, reference: Reference) -> Judge:
+    """The folds in the coordinates ``z = W x`` at given bandwidths, as a function of these."""
     Z, U = plan.sample.X @ W.T, plan.basis.X @ W.T
     squared = squared_distances(Z, U), squared_distances(plan.sample.Y, plan.basis.Y)
-    return partial(_losses, plan, reference, squared, candidates.penalties, score)
+    return partial(_folds, plan, reference, squared)
 
 
 def unscored(candidates: Candidates) -> Choice:
@@ -166,38 +189,36 @@ def _without(parts: list[Moments], total: Moments, j: int) -> Moments:
 
 
 def _losses(
-    plan: Plan,
-    reference: Reference,
-    squared: tuple[Array, Array],
+    folds_at: Judge,
     penalties: tuple[float, ...],
     score: Score,
     bandwidths: tuple[float, float],
 ) -> Array:
     """Held-out losses (penalties, folds) at one pair of bandwidths."""
+    return np.column_stack([fold.losses(score, penalties) for fold in folds_at(bandwidths)])
+
+
+def _folds(
+    plan: Plan,
+    reference: Reference,
+    squared: tuple[Array, Array],
+    bandwidths: tuple[float, float],
+) -> list[Fold]:
+    """Each fold, and what the fit to all others is to be solved from."""
     (zu, yv), (sigma_z, sigma_y), dy = squared, bandwidths, plan.sample.Y.shape[1]
-    log_phi_z = zu * (-0.5 / sigma_z**2)
-    phi_z, phi_y = np.exp(log_phi_z), gaussian(yv, sigma_y)
+    phi_z, phi_y = gaussian(zu, sigma_z), gaussian(yv, sigma_y)
+    y_mass = float(np.sqrt(2 * np.pi) * sigma_y) ** dy
     weight = plan.sample.weight
     yys = reference.products(plan.basis.Y, sigma_y, phi_y, weight, plan.folds)
     parts = [
         moments(phi_z[f], phi_y[f], yy, weight[f]) for f, yy in zip(plan.folds, yys, strict=True)
     ]
     total = reduce(add, parts)
-    losses = np.empty((len(penalties), len(plan.folds)))
+    folds = []
     for j, rows in enumerate(plan.folds):
-        kept = np.flatnonzero(plan.usable[j])
-        train = _without(parts, total, j).keep(kept)
-        G = train.G
-        alphas = np.column_stack([solve(G, train.h, penalty=p) for p in penalties])
-        held_out = parts[j].keep(kept)
-        y_mass = float(np.sqrt(2 * np.pi) * sigma_y) ** dy
-        fold = Fold(
-            log_phi_z[rows][:, kept],
-            phi_y[rows][:, kept],
-            held_out.yy,
-            y_mass,
-            weight[rows],
-            held_out,
-        )
-        losses[:, j] = score(fold, alphas)
-    return losses
+        usable = np.flatnonzero(plan.usable[j])
+        train = _without(parts, total, j)
+        solved_from = block(train.G, usable), train.h[usable]
+        seen = zu[rows], sigma_z, phi_y[rows], y_mass, weight[rows]
+        folds.append(Fold(*seen, parts[j], usable, *solved_from))
+    return folds
