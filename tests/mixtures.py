@@ -13,7 +13,7 @@ def random_factor(rng, dy, size=1.0):
 
 def random_block(rng, m, b, dy, *, shift=False, scale=False, spread=2.0):
     return Block(
-        log_weights=rng.normal(size=(m, b)),
+        rng.normal(size=(m, b)),
         centers=spread * rng.normal(size=(b, dy)),
         factor=random_factor(rng, dy, 0.7),
         shift=rng.normal(size=(m, dy)) if shift else None,

@@ -1,5 +1,7 @@
 """Laws of conditional mixtures, each against an oracle that shares no code with them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -59,6 +61,32 @@ def test_pdf_on_gives_every_row_at_every_point(dy, frames, monkeypatch):
     np.testing.assert_allclose(mix.pdf_on(grid), expected, rtol=1e-10)
     monkeypatch.setattr("condensity.core.kernels.BLOCK", 40)
     np.testing.assert_allclose(mix.pdf_on(grid), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("dy", [1, 2])
+def test_weights_may_be_given_as_they_are_or_as_logarithms(dy):
+    logs = random_mixture(11, dy=dy)
+    plain = ConditionalMixture.of_normalised(
+        [replace(block, given=block.weights, plain=True) for block in logs.blocks]
+    )
+    Y = np.random.default_rng(0).normal(size=(len(logs), dy))
+    questions = [
+        lambda m: m.pdf(Y),
+        lambda m: m.log_pdf(Y),
+        lambda m: m.pdf_on(Y),
+        lambda m: m.squared_norm(),
+        lambda m: m.cov(),
+        lambda m: m.sample(3, random_state=0),
+        lambda m: m[1:].mean(),
+        lambda m: m.tilt(np.full(dy, 0.3))[1].mean(),
+        lambda m: ConditionalMixture.average([m, m[::-1]]).mean(),
+    ]
+    if dy == 1:
+        questions += [lambda m: m.quantile([0.1, 0.9]), lambda m: m.crps(Y)]
+    for question in questions:
+        np.testing.assert_allclose(question(plain), question(logs), rtol=1e-12)
+    nothing = replace(plain.blocks[0], given=np.zeros_like(plain.blocks[0].given))
+    assert (nothing.log_weights == -np.inf).all()
 
 
 def test_pdf_integrates_to_one():
@@ -505,21 +533,21 @@ def test_functions_of_one_output_point_to_the_marginal(call):
 @pytest.mark.parametrize(
     ("change", "remedy"),
     [
-        ({"log_weights": np.zeros(2)}, r"reshape\(-1, 1\)"),
+        ({"given": np.zeros(2)}, r"reshape\(-1, 1\)"),
         ({"centers": np.zeros(2)}, r"reshape\(-1, 1\)"),
-        ({"log_weights": np.zeros((3, 5))}, r"log_weights .* shape \(3, 2\), got \(3, 5\)"),
+        ({"given": np.zeros((3, 5))}, r"log_weights .* shape \(3, 2\), got \(3, 5\)"),
         ({"factor": np.eye(2)}, r"factor .* shape \(1, 1\)"),
         ({"shift": np.zeros((2, 1))}, r"shift .* shape \(3, 1\)"),
         ({"scale": np.ones((3, 1))}, r"scale .* shape \(3,\)"),
         ({"scale": np.array([1.0, 0.0, 1.0])}, "scale must be > 0 in every row, got 0"),
         ({"factor": -np.eye(1)}, r"np\.linalg\.cholesky\(covariance\)"),
         ({"centers": np.full((2, 1), np.nan)}, "must be finite"),
-        ({"log_weights": np.full((3, 2), -np.inf)}, "row 0 .*at least one finite log weight"),
-        ({"log_weights": np.array([[0, 0], [0, np.nan], [0, 0]])}, "row 1 .*at least one finite"),
+        ({"given": np.full((3, 2), -np.inf)}, "row 0 .*at least one finite log weight"),
+        ({"given": np.array([[0, 0], [0, np.nan], [0, 0]])}, "row 1 .*at least one finite"),
     ],
 )
 def test_blocks_that_do_not_fit_are_refused(change, remedy):
-    good = {"log_weights": np.zeros((3, 2)), "centers": np.zeros((2, 1)), "factor": np.eye(1)}
+    good = {"given": np.zeros((3, 2)), "centers": np.zeros((2, 1)), "factor": np.eye(1)}
     ConditionalMixture([Block(**good)])
     with pytest.raises(ValueError, match=remedy):
         ConditionalMixture([Block(**(good | change))])

@@ -27,11 +27,9 @@ def as_blocks(weights: Array, components: Components, factor: Array, shift: Arra
     ``weights`` is (m, b + 1), ``factor`` (dy, dy), ``shift`` (m, dy); the last component, the
     background, has a width of its own.
     """
-    with np.errstate(divide="ignore"):
-        logs = np.log(weights)
     centers, widths = components.centers @ factor.T, components.widths
     return [
-        Block(logs[:, part], centers[part], width * factor, shift=shift)
+        Block(weights[:, part], centers[part], width * factor, shift=shift, plain=True)
         for part, width in ((slice(0, -1), widths[0]), (slice(-1, None), widths[-1]))
     ]
 
@@ -51,11 +49,14 @@ class Averaged:
         """What is to be kept of a view to answer without its samples."""
         return cls(view.scaling, view.location.at, view.factor, components, members)
 
-    def weights(self, X: Array) -> Array:
-        """Mean weights of the components for inputs ``X`` (m, dx): (m, b + 1)."""
-        inputs = self.scaling.apply(X)
-        total = sum(member.weights(inputs)[0] for member in self.members)
-        return np.asarray(total) / len(self.members)
+    def weights(self, X: Array, share: float = 1.0) -> Array:
+        """``share`` of the mean weights of the components for inputs ``X`` (m, dx): (m, b + 1)."""
+        inputs, mass = self.scaling.apply(X), share / len(self.members)
+        first, *others = self.members
+        total: Array = first.weights(inputs, mass)[0]
+        for member in others:
+            total += member.weights(inputs, mass)[0]
+        return total
 
     def blocks(self, X: Array, y_scaling: Scaling, share: float) -> list[Block]:
         """Kernels and background as blocks with the weight ``share``, in the units of y."""
@@ -67,7 +68,7 @@ class Averaged:
                 "give a regressor whose predictions are finite, or location='linear'"
             )
         factor = y_scaling.sd[:, None] * self.factor
-        return as_blocks(share * self.weights(X), self.components, factor, shift)
+        return as_blocks(self.weights(X, share), self.components, factor, shift)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,14 +24,32 @@ class Block:
     The weights of a mixture sum to one over all of its blocks together.
     """
 
-    log_weights: Array  # (m, b) log w, -inf allowed
+    given: Array  # (m, b) log w_ik, -inf allowed, or w_ik itself if ``plain``
     centers: Array  # (b, dy) c
     factor: Array  # (dy, dy) L, the lower Cholesky factor of the kernel's covariance
     shift: Array | None = None  # (m, dy) what the row adds
     scale: Array | None = None  # (m,) > 0 what the row multiplies by
+    plain: bool = False
 
     def __len__(self) -> int:
-        return len(self.log_weights)
+        return len(self.given)
+
+    @property
+    def log_weights(self) -> Array:
+        """``log w_ik``, (m, b)."""
+        if not self.plain:
+            return self.given
+        with np.errstate(divide="ignore"):
+            return np.log(self.given)
+
+    @property
+    def weights(self) -> Array:
+        """``w_ik``, (m, b)."""
+        return self.given if self.plain else np.exp2(LOG2_E * self.given)
+
+    def weighted(self, log_weights: Array) -> Block:
+        """The same Gaussians with other weights."""
+        return replace(self, given=log_weights, plain=False)
 
     @property
     def n_outputs(self) -> int:
@@ -57,7 +75,7 @@ class Block:
         """Block of ``rows`` only: a slice or an index array."""
         shift = None if self.shift is None else self.shift[rows]
         scale = None if self.scale is None else self.scale[rows]
-        return replace(self, log_weights=self.log_weights[rows], shift=shift, scale=scale)
+        return replace(self, given=self.given[rows], shift=shift, scale=scale)
 
     def same_frame(self, other: Block) -> bool:
         """Whether both have the same shift and scale in every row."""
@@ -73,7 +91,7 @@ class Block:
         """
         along = self.covariance @ power
         gain = self.means() @ power + 0.5 * self.scales[:, None] ** 2 * float(power @ along)
-        tilted = replace(self, log_weights=self.log_weights + gain)
+        tilted = self.weighted(self.log_weights + gain)
         if self.scale is None:
             return replace(tilted, centers=self.centers + along)
         shift = self.scale[:, None] ** 2 * along
@@ -107,15 +125,21 @@ class Block:
 
     def log_kernels(self, Y: Array) -> Array:
         """``log N(y_i; shift_i + scale_i c_k, scale_i^2 L L')`` for ``Y`` (m, dy): (m, b)."""
-        whitened_centers = solve_triangular(self.factor, self.centers.T, lower=True).T
-        # Differences and not the expanded square: an outlier 1e6 widths away keeps its digits.
-        out: Array = cdist(self.whiten(Y), whitened_centers, "sqeuclidean")
+        out = self._squared(Y)
         out *= -0.5
-        out -= self._log_volume() + self.n_outputs * np.log(self.scales)[:, None]
+        out -= self._log_volumes()[:, None]
         return out
 
-    def _log_volume(self) -> float:
-        return float(np.log(ROOT_2PI * np.diagonal(self.factor)).sum())
+    def _squared(self, Y: Array) -> Array:
+        """Squared distances of ``Y`` (m, dy) to the centres in the unit of the kernel: (m, b)."""
+        whitened_centers = solve_triangular(self.factor, self.centers.T, lower=True).T
+        # Differences and not the expanded square: an outlier 1e6 widths away keeps its digits.
+        return np.asarray(cdist(self.whiten(Y), whitened_centers, "sqeuclidean"))
+
+    def _log_volumes(self) -> Array:
+        """``log`` of one by the height of the kernel, (m,)."""
+        own = float(np.log(ROOT_2PI * np.diagonal(self.factor)).sum())
+        return own + self.n_outputs * np.log(self.scales)
 
     def marginal(self, columns: Indices) -> Block:
         """Block of the outputs ``columns``: a Gaussian's marginal drops rows and columns."""
@@ -133,10 +157,13 @@ class Block:
         out = np.empty(len(self))
         for rows in row_blocks(len(self), len(self.centers), CACHED):
             own = self.take(rows)
-            terms = own.log_kernels(Y[rows])
-            terms += own.log_weights
-            terms *= LOG2_E
-            out[rows] = np.exp2(terms, out=terms).sum(axis=1)
+            kernels = own._squared(Y[rows])
+            kernels *= -0.5 * LOG2_E
+            if not self.plain:
+                kernels += LOG2_E * own.given
+            np.exp2(kernels, out=kernels)
+            sums = np.einsum("rk,rk->r", kernels, own.given) if self.plain else kernels.sum(axis=1)
+            out[rows] = sums * np.exp(-own._log_volumes())
         return out
 
     def pdf_on(self, points: Array) -> Array:
@@ -145,11 +172,10 @@ class Block:
 
     def _pdf_on_fixed(self, points: Array) -> Array:
         """One table of kernels serves all rows."""
-        weights = np.exp(self.log_weights)
         out = np.empty((len(self), len(points)))
         for part in row_blocks(len(points), len(self.centers)):
-            probe = replace(self, log_weights=np.empty((part.stop - part.start, 0)))
-            out[:, part] = weights @ np.exp(probe.log_kernels(points[part])).T
+            probe = self.weighted(np.empty((part.stop - part.start, 0)))
+            out[:, part] = self.weights @ np.exp(probe.log_kernels(points[part])).T
         return out
 
     def _pdf_on_moved(self, points: Array) -> Array:

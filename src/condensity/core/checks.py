@@ -125,7 +125,7 @@ def checked_blocks(blocks: Sequence[Block]) -> tuple[Block, ...]:
     if not out:
         raise ValueError("a mixture needs at least one block, got none: pass [Block(...)]")
     for block in out:
-        _check_shapes(block, len(out[0].log_weights), out[0].centers.shape[1:])
+        _check_shapes(block, len(out[0].given), out[0].centers.shape[1:])
     return out
 
 

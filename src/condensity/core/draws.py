@@ -29,8 +29,8 @@ class Density(Protocol):
 def draw(blocks: Sequence[Block], n: int, rng: np.random.Generator) -> Array:
     """``n`` independent draws from each row of a mixture: (m, n, dy)."""
     rows, dy = len(blocks[0]), blocks[0].n_outputs
-    log_weights = np.concatenate([block.log_weights for block in blocks], axis=1)
-    cumulative = np.cumsum(np.exp(log_weights), axis=1)
+    weights = np.concatenate([block.weights for block in blocks], axis=1)
+    cumulative = np.cumsum(weights, axis=1, out=weights)
     cumulative /= cumulative[:, -1:]
     uniform = rng.random((rows, n))
     pairs = zip(cumulative, uniform, strict=True)

@@ -61,9 +61,7 @@ class ConditionalMixture(Views):
                 f"log_weights of row {row} hold NaN, +inf or nothing but -inf: "
                 "each row needs at least one finite log weight"
             )
-        self.blocks = tuple(
-            replace(block, log_weights=block.log_weights - total[:, None]) for block in blocks
-        )
+        self.blocks = tuple(block.weighted(block.log_weights - total[:, None]) for block in blocks)
 
     @classmethod
     def of_normalised(cls, blocks: Sequence[Block]) -> ConditionalMixture:
@@ -88,7 +86,7 @@ class ConditionalMixture(Views):
         """Densities proportional to ``sum_j exp(log_mass_j) p_j``, masses numbers or (m,)."""
         return cls(
             [
-                replace(block, log_weights=block.log_weights + np.reshape(log, (-1, 1)))
+                block.weighted(block.log_weights + np.reshape(log, (-1, 1)))
                 for mixture, log in zip(mixtures, log_masses, strict=True)
                 for block in mixture.blocks
             ]
@@ -230,7 +228,7 @@ class ConditionalMixture(Views):
             shape = (rows, len(block.centers))
             means.append(np.broadcast_to(block.means()[:, :, 0], shape))
             sds.append(np.broadcast_to(block.factor[0, 0] * block.scales[:rows, None], shape))
-        weights = np.exp(self.log_weights)
+        weights = np.concatenate([block.weights for block in self.blocks], axis=1)
         return Components(weights, np.concatenate(means, axis=1), np.concatenate(sds, axis=1))
 
     def modes(self) -> list[Array]:
@@ -269,7 +267,7 @@ class ConditionalMixture(Views):
         for block in self.blocks:
             for rows in row_blocks(len(self), 4 * block.centers.size):
                 own = block.take(rows)
-                w = np.exp(own.log_weights)
+                w = own.weights
                 d = own.means() - mean[rows, None, :]
                 out[rows] += np.matmul(np.swapaxes(d * w[:, :, None], 1, 2), d)
                 out[rows] += (w.sum(axis=1) * own.scales**2)[:, None, None] * own.covariance
@@ -288,7 +286,7 @@ class ConditionalMixture(Views):
     def _mean(self) -> Array:
         out = np.zeros((len(self), self.n_outputs))
         for block in self.blocks:
-            w = np.exp(block.log_weights)
+            w = block.weights
             out += block.scales[:, None] * (w @ block.centers)
             if block.shift is not None:
                 out += w.sum(axis=1, keepdims=True) * block.shift

@@ -42,7 +42,7 @@ def _overlap_in_one_frame(a: Block, b: Block) -> Array:
     for part in row_blocks(len(ours), len(theirs)):
         table = np.exp(-0.5 * cdist(ours[part], theirs, "sqeuclidean")) / _volume(L)
         for rows in row_blocks(len(a), max(table.shape)):
-            left, right = np.exp(a.log_weights[rows, part]), np.exp(b.log_weights[rows])
+            left, right = a.take(rows).weights[:, part], b.take(rows).weights
             total[rows] += np.einsum("rl,rl->r", left @ table, right)
     return total / a.scales**a.n_outputs
 
@@ -68,8 +68,8 @@ def _overlap_by_waves(a: Block, b: Block, frequencies: Array) -> Array:
         omega = frequencies[part]
         ours, theirs = (np.exp(1j * block.centers * omega) for block in (a, b))
         for rows in row_blocks(len(a), 8 * len(omega)):
-            left = np.exp(a.log_weights[rows]) @ ours
-            right = np.exp(b.log_weights[rows]) @ theirs
+            left = a.take(rows).weights @ ours
+            right = b.take(rows).weights @ theirs
             phase = np.exp(1j * apart[rows, None] * omega)
             total[rows] += (left * phase * right.conj()).real @ rule[part]
     return np.asarray(np.maximum(total, 0.0))
@@ -89,7 +89,7 @@ def _overlap_by_row(a: Block, b: Block) -> Array:
         L: Any = np.linalg.cholesky(squares[0] + squares[1])  # (r, dy, dy)
         left, right = (_whitened_means(block, L) for block in (ours, theirs))
         kernels = _kernels(left[:, part], right) / _volume(L)[:, None, None]
-        w, v = np.exp(ours.log_weights[:, part]), np.exp(theirs.log_weights)
+        w, v = ours.weights[:, part], theirs.weights
         out[rows] += np.einsum("rk,rk->r", w, np.matmul(kernels, v[:, :, None])[:, :, 0])
     return out
 

@@ -42,7 +42,7 @@ def covariance(blocks: Sequence[Block], bounds: Bounds, means: Array) -> Array:
     total = np.zeros(len(means))
     dy = means.shape[1]
     for block in blocks:
-        weights, centers, scales = np.exp(block.log_weights), block.means(), block.scales
+        weights, centers, scales = block.weights, block.means(), block.scales
         width = float(np.sqrt(np.diagonal(block.covariance)).max() * scales.max(initial=0.0))
         rule = list(_normal_rule(width))
         for nodes in np.ndindex(*([len(rule)] * dy)):

@@ -230,16 +230,24 @@ class Coefficients:
     sigma_z: float
     alphas: Array  # (penalties, b + 1)
 
-    def weights(self, X: Array) -> Array:
-        """Weights of the components given standardised inputs (m, dx): (penalties, m, b + 1)."""
-        phi = np.zeros((len(X), len(self.U) + 1))  # the background has distance zero
-        phi[:, :-1] = squared_distances(X @ self.W.T, self.U)
-        # Relative to the nearest centre nothing vanishes.
-        nearest = phi[:, :-1].min(axis=1, keepdims=True, initial=np.inf)
-        phi -= np.minimum(nearest, 1200.0 * self.sigma_z**2)
+    def weights(self, X: Array, mass: float = 1.0) -> Array:
+        """Weights of the components given standardised inputs (m, dx): (penalties, m, b + 1).
+
+        They sum to ``mass``.
+        """
+        phi = squared_distances(X @ self.W.T, self.U)
+        # Relative to the nearest centre nothing vanishes; the background has distance zero.
+        nearest = phi.min(axis=1, keepdims=True, initial=np.inf)
+        nearest = np.minimum(nearest, 1200.0 * self.sigma_z**2)
+        phi -= nearest
         phi *= -0.5 * LOG2_E / self.sigma_z**2
-        weights: Array = self.alphas[:, None, :] * np.exp2(phi, out=phi)
-        weights /= weights.sum(axis=2, keepdims=True)
+        np.exp2(phi, out=phi)
+        background = 1.0 / gaussian(nearest[:, 0], self.sigma_z)
+        weights = np.empty((len(self.alphas), len(X), len(self.U) + 1))
+        for own, alpha in zip(weights, self.alphas, strict=True):
+            np.multiply(phi, alpha[:-1], out=own[:, :-1])
+            own[:, -1] = alpha[-1] * background
+            own *= (mass / (phi @ alpha[:-1] + own[:, -1]))[:, None]
         return weights
 
 

@@ -104,6 +104,5 @@ def _product(score: Score, a: Block, b: Block) -> Array:
         x, y = a.take(rows), b.take(rows)
         squared = (x.means()[:, :, None, 0] - y.means()[:, None, :, 0]) ** 2
         table = score.compare(squared, np.asarray(variance), 1)
-        left, right = np.exp(x.log_weights), np.exp(y.log_weights)
-        out[rows] = np.einsum("rk,rkl,rl->r", left, table, right, optimize=True)
+        out[rows] = np.einsum("rk,rkl,rl->r", x.weights, table, y.weights, optimize=True)
     return out

@@ -10,7 +10,7 @@ has its peaks at certain values, stretching moves them away: what raises the los
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -34,7 +34,7 @@ def best_stretch(judgements: Sequence[Judgement], weights: Array, least: float) 
     parts = []
     for i, view in enumerate(crossfit.views):  # all locations deal the samples alike
         blocks = [
-            replace(block, log_weights=block.log_weights + np.log(weight))
+            block.weighted(block.log_weights + np.log(weight))
             for judgement, weight in zip(judgements, weights, strict=True)
             if weight > 0
             for block in judgement.densities(i)
