@@ -82,6 +82,17 @@ def test_a_target_of_few_values_tells_few_directions():
     assert found["LSCDE"]["dz"] == 1
 
 
+@pytest.mark.filterwarnings("ignore:X does not vary")
+@pytest.mark.parametrize("method", ["None", "SIR", "SAVE", "LSMI", "LSCE", OURS, LINEAR])
+def test_an_input_may_be_the_same_in_all_samples_to_learn_from(method):
+    whole = stretched(60)
+    X, X_test = (np.column_stack([X, np.zeros(len(X))]) for X in (whole.X, whole.X_test))
+    X_test[0, 3] = 1.0  # first met in a test
+    for found in evaluate(method, Data(X, whole.Y, X_test, whole.Y_test), 0, quick=True).values():
+        assert found["Error_CDE"] < -0.01
+        assert method in ("None", LINEAR) or found["dz"] <= 3
+
+
 def test_the_linear_gaussian_is_a_regression_with_the_residuals_covariance():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((90, 3))

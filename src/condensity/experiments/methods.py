@@ -80,14 +80,16 @@ def _reduce(
     method: str, data: Data, seed: int, dz: int | None, *, quick: bool
 ) -> tuple[Any, list[Array]]:
     """A model with a density of its own, if it is one, and subspaces (., dx) of raw inputs."""
-    units, dx = _units(data), data.X.shape[1]
+    units = _units(data)
     if method == "None":
         return None, [np.diag(1 / units)]
     if method == "True":
         assert data.W is not None
         return None, [data.W]
     if method in ("SIR", "SAVE"):
-        return None, [W / units for W in _sliced(method, data, [dz] if dz else range(1, dx + 1))]
+        varying = int((np.ptp(data.X, axis=0) > 0).sum())
+        tried = [dz] if dz else range(1, varying + 1)
+        return None, [W / units for W in _sliced(method, data, tried)]
     model = REDUCERS[method](dz or "auto").set_params(random_state=seed)
     if quick:
         model.set_params(n_starts=QUICK_STARTS)
