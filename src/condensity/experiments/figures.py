@@ -10,7 +10,7 @@ import numpy as np
 from condensity._extras import require
 from condensity.experiments.methods import OURS
 from condensity.experiments.records import Record
-from condensity.experiments.tables import Column, collect, label
+from condensity.experiments.tables import LEARNED, Column, collect, label
 
 #: A color for each reducer, a line for each density.
 COLORS = {
@@ -92,8 +92,7 @@ def _errors(ax: Any, records: list[Record], kind: str) -> None:
             point = (n_samples, float(values.mean()), float(error))
             lines.setdefault(column, []).append(point)
     for column, points in lines.items():
-        # The subspace is the same whatever density comes after it; that of the truth has no error.
-        if kind == "Error_DR" and (column[1] == "ε-KDE" or column[0] in ("None", "True")):
+        if kind == "Error_DR" and column not in LEARNED:
             continue
         n, mean, error = np.array(sorted(points)).T
         style = {"color": COLORS[column[0]], "ls": LINES[column[1]], "label": label(column)}
