@@ -6,7 +6,7 @@ from scipy.stats import multivariate_normal
 from sklearn.linear_model import LinearRegression
 
 from condensity import LSCDE, SIR
-from condensity.experiments.methods import LINEAR, MODEL_SEEDS, OURS, evaluate, folds_of
+from condensity.experiments.methods import FLOORLESS, LINEAR, MODEL_SEEDS, OURS, evaluate, folds_of
 from condensity.experiments.problems import N_TEST, Data, artificial
 
 
@@ -19,7 +19,7 @@ def stretched(n=300):
     return Data(X[:n], Y[:n], X[n:], Y[n:], W=W)
 
 
-@pytest.mark.parametrize("method", ["SIR", "SAVE", "LSMI", "LSCE", OURS])
+@pytest.mark.parametrize("method", ["SIR", "SAVE", "LSMI", "LSCE", OURS, FLOORLESS])
 def test_directions_are_compared_in_the_units_of_the_inputs(method):
     results = evaluate(method, stretched(), 0, quick=True)
     # In standardised inputs the direction is (1, 5, 0): 0.78 away from the true one.
@@ -91,6 +91,16 @@ def test_an_input_may_be_the_same_in_all_samples_to_learn_from(method):
     for found in evaluate(method, Data(X, whole.Y, X_test, whole.Y_test), 0, quick=True).values():
         assert found["Error_CDE"] < -0.01
         assert method in ("None", LINEAR) or found["dz"] <= 3
+
+
+@pytest.mark.filterwarnings("ignore:y equals 0 in")
+def test_without_a_floor_kernels_are_narrower_than_the_steps_of_y():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((160, 2))
+    Y = np.round(X[:, :1] + 0.3 * rng.standard_normal((160, 1)))
+    data = Data(X[:80], Y[:80], X[80:], Y[80:])
+    floored, free = (evaluate(m, data, 0, quick=True)["own"] for m in (OURS, FLOORLESS))
+    assert free["Error_CDE"] < 3 * floored["Error_CDE"] < 0
 
 
 def test_the_linear_gaussian_is_a_regression_with_the_residuals_covariance():
