@@ -90,8 +90,8 @@ def _warn_of_atoms(recorded: Sequence[Recorded], bounds: Bounds | None) -> None:
                 else "model that value apart (a classifier for it, a density for the rest)"
             )
             warnings.warn(
-                f"y{where} equals {value + 0.0:g} in {share:.0%} of the sample, which no density can "
-                f"show: kernels are kept at least {output.least_bandwidth:.3g} wide{unit}; "
+                f"y{where} equals {value + 0.0:g} in {share:.0%} of the sample, which no density "
+                f"can show: kernels are kept at least {output.least_bandwidth:.3g} wide{unit}; "
                 f"{remedy}, or set min_bandwidth (0 lets the density narrow on repeated values)",
                 UserWarning,
                 stacklevel=4,
