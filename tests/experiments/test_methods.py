@@ -4,9 +4,18 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import KFold
 
 from condensity import LSCDE, SIR
-from condensity.experiments.methods import FLOORLESS, LINEAR, MODEL_SEEDS, OURS, evaluate, folds_of
+from condensity.experiments.methods import (
+    FLOORLESS,
+    LINEAR,
+    MODEL_SEEDS,
+    OURS,
+    evaluate,
+    folds_of,
+    level,
+)
 from condensity.experiments.problems import N_TEST, Data, artificial
 
 
@@ -58,6 +67,38 @@ def test_the_number_of_directions_is_that_with_the_best_score_on_common_folds():
         scores.append(density.fit(data.X @ W.T, data.Y).cv_results_["mean_test_score"].max())
     assert found["dz"] == 1 + int(np.argmax(scores))
     assert "Error_DR" not in found
+
+
+def scores(Z, y):
+    """What cross-validation finds with all centres and the same folds."""
+    folds = list(KFold(5).split(Z))
+    model = LSCDE(n_centers=len(Z), cv=folds, random_state=0).fit(Z, y)
+    return model.cv_results_["mean_test_score"]
+
+
+@pytest.mark.parametrize("dz", [1, 2, 4, 5])
+def test_a_level_basis_is_of_the_same_subspace_and_varies_alike(dz):
+    rng = np.random.default_rng(dz)
+    X = rng.standard_normal((80, 5)) @ np.diag([9.0, 3.0, 1.0, 1.0, 0.1]) @ rng.normal(size=(5, 5))
+    W = np.linalg.qr(rng.normal(size=(5, dz)))[0].T
+    found = level(W, X)
+    np.testing.assert_allclose(found @ found.T, np.eye(dz), atol=1e-12)
+    np.testing.assert_allclose(found.T @ found, W.T @ W, atol=1e-12)
+    variance = np.var(X @ W.T, axis=0)
+    np.testing.assert_allclose(np.var(X @ found.T, axis=0), variance.mean(), rtol=1e-9)
+    # What comes after it does not see the basis that a subspace came with.
+    turned = np.linalg.qr(rng.normal(size=(dz, dz)))[0] @ W
+    y = X[:, 0] + rng.standard_normal(80)
+    np.testing.assert_allclose(*(scores(X @ level(V, X).T, y) for V in (W, turned)), rtol=1e-6)
+
+
+def test_all_directions_are_no_reduction():
+    """At their full number learned subspaces are all alike, and like no reduction."""
+    whole = stretched(60)
+    units = whole.X.std(axis=0)
+    W = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+    Z = whole.X @ level(W / units, whole.X).T
+    np.testing.assert_allclose(scores(Z, whole.Y), scores(whole.X / units, whole.Y), rtol=1e-6)
 
 
 def test_equal_samples_stay_together_and_folds_hold_everyone_once():

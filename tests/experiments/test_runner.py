@@ -1,6 +1,7 @@
 """Runs that are killed, fail and are resumed end with the records of one that was left alone."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,8 +13,10 @@ import numpy as np
 import pytest
 
 import cells
+import condensity
+from condensity.experiments import runner
 from condensity.experiments.records import Cell, Record, RecordFile
-from condensity.experiments.runner import Workers, attempt, local_workers, run
+from condensity.experiments.runner import COUNTS, VERSIONS, Workers, attempt, local_workers, run
 
 SCRIPT = Path(cells.__file__)
 
@@ -49,6 +52,29 @@ def test_a_run_killed_ten_times_ends_with_the_same_records(tmp_path):
     found = RecordFile(path).read()
     assert results(found) == results(alone)
     assert len(path.read_text().splitlines()) == len(cells.CELLS)  # nothing was done twice
+
+
+def test_two_runs_do_not_meet_in_one_folder(tmp_path):
+    file = RecordFile(tmp_path / "r.jsonl")
+    with file.alone(), pytest.raises(OSError, match=r"another run .* choose another folder"):
+        run_here(cells.draw, file.path)
+    assert not file.path.exists()
+    assert len(run_here(cells.draw, file.path)) == len(cells.CELLS)
+
+
+def test_records_name_the_code_that_made_them():
+    name, code = re.fullmatch(r"condensity (\S+) \((\w{8})\), numpy .*", VERSIONS).groups()
+    home = Path(condensity.__file__).parent
+    found = {path for part in COUNTS for path in home.glob(part)}
+    assert {home / "core" / "ridge.py", home / "experiments" / "methods.py"} <= found
+    assert home / "experiments" / "tables.py" not in found  # it shows results, and makes none
+    assert (name, code) == (condensity.__version__, runner._source())
+
+
+def test_what_is_no_number_is_no_result():
+    record = attempt(lambda cell: {"Error_CDE": float("nan")}, cells.CELLS[0])
+    assert "JSON" in record.error
+    assert record.results == {}
 
 
 def test_workers_do_not_outlive_a_killed_run(tmp_path):

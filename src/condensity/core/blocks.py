@@ -172,10 +172,10 @@ class Block:
 
     def _pdf_on_fixed(self, points: Array) -> Array:
         """One table of kernels serves all rows."""
-        out = np.empty((len(self), len(points)))
+        out, weights = np.empty((len(self), len(points))), self.weights
         for part in row_blocks(len(points), len(self.centers)):
             probe = self.weighted(np.empty((part.stop - part.start, 0)))
-            out[:, part] = self.weights @ np.exp(probe.log_kernels(points[part])).T
+            out[:, part] = weights @ np.exp(probe.log_kernels(points[part])).T
         return out
 
     def _pdf_on_moved(self, points: Array) -> Array:

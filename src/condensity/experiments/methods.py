@@ -66,10 +66,10 @@ def evaluate(method: str, data: Data, seed: int, *, quick: bool = False) -> dict
     folds = folds_of(data, seed)  # numbers of directions are compared on the same ones
     for name, make in DENSITIES.items():
         density = make(len(data.X)).set_params(cv=folds, random_state=seed)
-        fits = [clone(density).fit(data.X @ W.T, data.Y) for W in subspaces]
+        fits = [clone(density).fit(_project(data.X, W), data.Y) for W in subspaces]
         best = int(np.argmax([fit.cv_results_["mean_test_score"].max() for fit in fits]))
         W = subspaces[best]
-        results[name] = _judge(fits[best], data, data.X_test @ W.T, W)
+        results[name] = _judge(fits[best], data, _project(data.X_test, W), W)
     return results
 
 
@@ -98,8 +98,37 @@ def _reduce(
     if quick:
         model.set_params(n_starts=QUICK_STARTS)
     model.fit(data.X, data.Y)
-    subspaces = [] if method in (OURS, FLOORLESS) else [W / units for W in model.subspaces_]
+    learned = [] if method in (OURS, FLOORLESS) else model.subspaces_
+    subspaces = [level(W / units, data.X) for W in learned]
     return (None if method == "LSMI" else model), subspaces
+
+
+def level(W: Array, X: Array) -> Array:
+    """Directions of the same subspace, turned so that ``z = W x`` varies alike in all of them.
+
+    Densities standardise their inputs.  What they make of a subspace shall not depend on the basis
+    that it came with, nor change its metric: in this one standardising divides by one number.
+    """
+    S, turned = np.atleast_2d(np.cov(X @ W.T, rowvar=False, ddof=0)), W.copy()
+    share = np.trace(S) / len(W)
+    for i in range(len(W) - 1):
+        # What is left varies by its share on average: some other has less where this one has more.
+        above = np.diagonal(S)[i + 1 :] > share
+        j = i + 1 + int(np.argmax(above != (S[i, i] > share)))
+        a, b, c = S[j, j] - share, S[i, j], S[i, i] - share
+        root = np.sqrt(max(b * b - a * c, 0.0))
+        slope = -c / (b + np.copysign(root, b)) if b or root else 0.0
+        R = np.eye(len(W))
+        R[[i, j], [i, j]] = cos = 1.0 / np.hypot(1.0, slope)
+        R[i, j], R[j, i] = slope * cos, -slope * cos
+        S, turned = R @ S @ R.T, R @ turned
+    return turned
+
+
+def _project(X: Array, W: Array) -> Array:
+    """``z = W x``, equal to the last bit where x is: a density has to know its twins."""
+    distinct, which = np.unique(X, axis=0, return_inverse=True)
+    return np.asarray((distinct @ W.T)[which.ravel()])
 
 
 def _sliced(method: str, data: Data, dimensions: Iterable[int]) -> list[Array]:
@@ -107,10 +136,10 @@ def _sliced(method: str, data: Data, dimensions: Iterable[int]) -> list[Array]:
     for dz in dimensions:
         try:
             found.append(REDUCERS[method](dz).fit(data.X, data.Y).components_)
-        except ValueError as error:
-            if "slices of y tell" not in str(error):  # as many as a y of few values does
+        except ValueError:
+            if not found:
                 raise
-            break
+            break  # what was fine with fewer is too many: a y of few values tells no more
     return found
 
 
@@ -130,10 +159,13 @@ def _units(data: Data) -> Array:
     return np.where(np.ptp(data.X, axis=0) > 0, sd, 1.0)
 
 
-def _judge(model: Any, data: Data, X_test: Array, W: Array) -> dict[str, float]:
-    """Error_CDE in the paper's unit, the number of directions and, where it is known, Error_DR."""
+def _judge(model: Any, data: Data, X_test: Array, W: Array) -> dict[str, Any]:
+    """Error_CDE in the paper's unit, what was chosen and, where it is known, Error_DR."""
     loss = data.unit * squared_loss(model.predict_dist(X_test), data.Y_test)
     results = {"Error_CDE": float(loss), "dz": len(W)}
+    for name in ("bandwidth_", "penalty_", "epsilon_"):
+        if hasattr(model, name):
+            results[name.strip("_")] = np.asarray(getattr(model, name)).tolist()
     if data.W is not None:
         results["Error_DR"] = float(subspace_error(W, data.W))
     return results

@@ -8,9 +8,16 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+try:
+    import fcntl
+except ImportError:  # not on every system
+    fcntl = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, order=True)
@@ -59,6 +66,21 @@ class RecordFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other runs out of the folder; a killed one leaves it open."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.with_suffix(".lock").open("w") as handle:
+            if fcntl is not None:
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError as error:
+                    raise BlockingIOError(
+                        f"another run is at work in {self.path.parent}: "
+                        "wait until it is done, or choose another folder"
+                    ) from error
+            yield
 
     def read(self) -> dict[Cell, Record]:
         """All records by cell, in the order of the cells; the last one of a cell counts."""

@@ -8,6 +8,8 @@ recorded as failed.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import multiprocessing
 import os
 import threading
@@ -25,13 +27,36 @@ from concurrent.futures import (
 )
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+import condensity
 from condensity.experiments.records import Cell, Record, RecordFile
 
-VERSIONS = ", ".join(f"{p} {version(p)}" for p in ("condensity", "numpy", "scipy", "scikit-learn"))
+#: The code that results depend on.
+COUNTS = (
+    *(
+        f"{folder}/**/*.py"
+        for folder in ("core", "manifold", "reduction", "estimators", "datasets")
+    ),
+    *(f"experiments/{name}.py" for name in ("methods", "problems", "studies")),
+)
+
+
+def _source() -> str:
+    """A name for the code that results depend on, as it is, to the letter."""
+    digest, home = hashlib.sha256(), Path(condensity.__file__).parent
+    for part in COUNTS:
+        for path in sorted(home.glob(part)):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:8]
+
+
+VERSIONS = f"condensity {version('condensity')} ({_source()}), " + ", ".join(
+    f"{package} {version(package)}" for package in ("numpy", "scipy", "scikit-learn")
+)
 #: Gives the results of a cell.
 Work = Callable[[Cell], dict[str, Any]]
 
@@ -63,13 +88,14 @@ def run(
     Cells that failed before are left as they are, unless ``retry``.
     """
     cells = list(cells)
-    file.repair()
-    waiting = missing(cells, file, retry=retry)
-    while waiting:
-        for cell in _run_until_broken(waiting, work, file, workers, report):
-            if _run_until_broken([cell], work, file, workers, report):
-                _keep(Record(cell, error="its worker process died"), file, report)
-    records = file.read()
+    with file.alone():
+        file.repair()
+        waiting = missing(cells, file, retry=retry)
+        while waiting:
+            for cell in _run_until_broken(waiting, work, file, workers, report):
+                if _run_until_broken([cell], work, file, workers, report):
+                    _keep(Record(cell, error="its worker process died"), file, report)
+        records = file.read()
     return {cell: records[cell] for cell in cells}
 
 
@@ -139,7 +165,9 @@ def attempt(work: Work, cell: Cell) -> Record:
     try:
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore")
-            record = replace(record, results=work(cell))
+            results = work(cell)
+            json.dumps(results, allow_nan=False)  # what is no number is no result
+            record = replace(record, results=results)
     except (Exception, SystemExit) as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         told = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
