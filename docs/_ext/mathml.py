@@ -19,7 +19,7 @@ def mathml(tex: str, *, display: str) -> str:
     for theirs, ours in KNOWN.items():
         tex = tex.replace(theirs, ours)
     found = convert(tex, display=display)
-    unknown = re.search(r"<m[io]>(\\\w+|&(?=<))", found)  # an & is left where lines were not aligned
+    unknown = re.search(r"<m[io]>(\\\w+|&(?=<))", found)  # an & is left of lines not aligned
     if unknown:
         raise ValueError(f"{unknown.group(1)} has no MathML in: {tex}")
     return found
