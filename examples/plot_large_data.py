@@ -40,8 +40,8 @@ for m in sizes:
         print(f"chosen with {m}, the others {name}: {losses[name][-1]:.4f} above the truth's loss")
 
 # %%
-# Samples that the search has not seen pay all the same here, for a few seconds more: passes over the
-# data are sums, and sums are cheap.  (``predict`` and ``score`` cut many rows into blocks by
+# Samples that the search has not seen pay all the same here, for a few seconds more: passes over
+# the data are sums, and sums are cheap.  (``predict`` and ``score`` cut many rows into blocks by
 # themselves; for samples that no memory holds, ``fit`` takes Dask arrays and data frames.)
 #
 # This is one draw of the data.  With another, and 200 samples to choose with, the others gained
