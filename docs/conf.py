@@ -69,6 +69,7 @@ html_static_path = ["_static"]
 html_css_files = ["pages.css"]
 html_show_sourcelink = False
 html_sidebars = {"start": []}
+html_context = {"default_mode": "auto"}  # light or dark as the reader's system is
 html_theme_options = {
     "logo": {"text": "condensity"},
     "navbar_align": "left",

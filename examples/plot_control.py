@@ -3,8 +3,9 @@ Planning with a transition density
 ==================================
 
 A boat is to stop at a quay, and one time in five a wave takes it further than its thruster did.  A
-planner that knows only the mean of the next position steers for the berth and is often thrown on
-the quay.  One that knows the density holds at the right distance and lets the wave carry it in.
+planner that knows only the mean of the next position steers for the berth and is often thrown
+against the quay.  One that knows the density holds at the right distance and lets the wave carry it
+in.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +17,7 @@ from condensity import LSCE
 # The boat
 # --------
 # It starts at 0 and moves by actions from 0 to 0.4.  The quay is at 1: beyond it the boat is
-# wrecked, within 0.12 of it it has arrived.  Every move costs time, holding too.
+# wrecked; within 0.12 of it, it has arrived.  Every move costs time, and so does waiting.
 
 n_samples = 500
 QUAY, BERTH, COST, WRECK = 1.0, 0.88, 0.04, -2.0
@@ -29,8 +30,9 @@ def move(position, action, rng):
 
 
 # %%
-# Moves at random, recorded with the readings of three instruments that have nothing to do with it.
-# From these the density of the next position is learned; y is how far the boat went.
+# The boat is moved at random, and recorded with the readings of three instruments that have nothing
+# to do with it.  From these moves the density of the next position is learned; y is how far the
+# boat went.
 
 rng = np.random.default_rng(0)
 start, chosen = rng.uniform(0, 1, n_samples), rng.uniform(0, 0.45, n_samples)
@@ -94,9 +96,10 @@ for name, (ends, steps) in results.items():
     )
 
 # %%
-# To the left what one action may lead to; to the right where the voyages end.  The plan is as good
-# as the density: for a boat whose thruster at times pushed nearly twice as hard, so that the second
-# hump moved with the action, 500 moves placed that hump badly, and 13 % were wrecked against 19 %.
+# To the left what one action may lead to; to the right where the voyages end.  A plan is only as
+# good as its density.  With another boat, whose thruster at times pushed nearly twice as hard, the
+# second hump moved with the action; 500 moves then placed that hump badly, and 13 % of the voyages
+# were wrecked, against 19 %.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 grid, here = np.linspace(0.6, 1.2, 400), np.array([[0.5, 0.35, 0.0, 0.0, 0.0]])

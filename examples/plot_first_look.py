@@ -2,8 +2,9 @@
 A first look: a road that forks
 ===============================
 
-Six inputs, of which only a mixture matters, and a target that goes one of two ways: the mean is the
-one value that never happens.  ``LSCE`` finds the mixture and both branches.
+Six inputs, of which only one weighted sum matters, and a target that goes one of two ways: past the
+fork the mean is a value that hardly ever happens.  ``LSCE`` finds the weighted sum and both
+branches.
 """
 
 import sys

@@ -2,9 +2,9 @@
 Half of the values are zero
 ===========================
 
-Rain, claims, burnt areas: often y is exactly zero, and otherwise positive and skewed.  That is no
-density, but a probability of zero *and* a density of the rest.  Model the two apart and put them
-together: a hurdle.
+Rain, claims, burnt areas: often y is exactly zero, and otherwise positive and skewed.  No density
+describes that; it takes a probability of zero *and* a density of the rest.  Model the two apart and
+put them together: a hurdle.
 """
 
 import warnings

@@ -39,8 +39,8 @@ forest.fit(X, y)
 # %%
 # Coverage where you are
 # ----------------------
-# Both kinds of 90 % intervals hold about 90 % of new samples.  But who is at some x1 asks how often
-# they hold *there*.
+# Both kinds of 90 % intervals hold about 90 % of new samples.  But if your x1 is given, you want to
+# know how often they hold *there*.
 
 ours = model.predict_dist(X_test).interval(0.9)
 theirs = forest.predict(X_test)[:, None] + [-half, half]

@@ -2,9 +2,9 @@
 More samples than the search needs
 ==================================
 
-Choosing takes most of the time: bandwidths, penalty, locations.  It does not take all samples.
-With many of them LSCE chooses with a random ``subsample`` and then fits subspace and coefficients
-to all, a few thousand at a time.
+Most of the time of a fit goes into choosing: bandwidths, penalty, location.  That does not take all
+samples.  Where there are many, LSCE chooses with a random ``subsample`` of them, and then fits
+subspace and coefficients to all, a few hundred at a time.
 """
 
 import time
@@ -40,7 +40,7 @@ for m in sizes:
         print(f"chosen with {m}, the others {name}: {losses[name][-1]:.4f} above the truth's loss")
 
 # %%
-# Here samples that the search has not seen pay all the same, for a few seconds more: passes over
+# Samples that the search has not seen pay all the same here, for a few seconds more: passes over
 # the data are sums, and sums are cheap.  (``predict`` and ``score`` cut many rows into blocks by
 # themselves; for samples that no memory holds, ``fit`` takes Dask arrays and data frames.)
 #

@@ -2,7 +2,7 @@
 Risk: what happens in the tail
 ==============================
 
-Who decides by risk asks for the tail: how likely is y beyond a limit, which value is exceeded one
+Decisions about risk depend on the tail: how likely is y beyond a limit, which value is exceeded one
 time in ten, and how bad is it then on average?  All three are read off one density.
 """
 
@@ -28,7 +28,7 @@ dist = model.predict_dist(X_test)
 # %%
 # Three questions
 # ---------------
-# - The probability of a limit: ``prob(200, inf)``.
+# - The probability that y exceeds a limit: ``prob(200, inf)``.
 # - The value at risk, exceeded with probability 0.1: ``quantile(0.9)``.
 # - The expected shortfall, the mean of the worst tenth.  It is the mean of the quantiles beyond
 #   0.9.

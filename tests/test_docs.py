@@ -23,6 +23,13 @@ def listed(module):
     return {name for text in own for name in re.findall(r"^   ([\w.]+)$", text, re.MULTILINE)}
 
 
+def extension(name):
+    spec = importlib.util.spec_from_file_location(name, DOCS / "_ext" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__)
 def test_the_reference_names_all_that_is_public(module):
     public = {n for n in module.__all__ if not isinstance(getattr(module, n), ModuleType)}
@@ -37,9 +44,7 @@ def test_the_reference_names_nothing_else():
 
 
 def test_every_example_has_its_place():
-    spec = importlib.util.spec_from_file_location("order", DOCS / "_ext" / "order.py")
-    order = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(order)
+    order = extension("order")
     examples = {p.stem.removeprefix("plot_") for p in (DOCS.parent / "examples").glob("plot_*.py")}
     assert set(order.ORDER) == examples
     assert sorted(examples, key=order.GalleryOrder("")) == list(order.ORDER)
@@ -50,3 +55,14 @@ def test_pages_fetch_nothing():
     for path in [*DOCS.rglob("*.md"), *DOCS.rglob("*.css"), *DOCS.rglob("*.html")]:
         if not {"_build", "auto_examples"} & set(path.parts):
             assert not re.search(r"(?:src|@import|url)\W{1,3}https?:", path.read_text()), path
+
+
+def test_lines_of_a_formula_are_aligned_or_refused():
+    pytest.importorskip("latex2mathml", reason="latex2mathml comes with condensity[docs]")
+    pytest.importorskip("sphinx", reason="sphinx comes with condensity[docs]")
+    mathml = extension("mathml").mathml
+    drawn = mathml(r"\begin{aligned} a &= b \\ &= c \end{aligned}", display="block")
+    assert drawn.count("<mtr>") == 2
+    assert "<mi>&</mi>" not in drawn
+    with pytest.raises(ValueError, match="& has no MathML"):
+        mathml(r"\begin{gathered} a &= b \end{gathered}", display="block")

@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
 #: What the converter does not know, in words that it knows.
-KNOWN = {r"\arg": r"\mathrm{arg}\,"}
+KNOWN = {r"\arg": r"\mathrm{arg}\,", "{aligned}": "{align*}"}
 
 
 def mathml(tex: str, *, display: str) -> str:
@@ -19,9 +19,9 @@ def mathml(tex: str, *, display: str) -> str:
     for theirs, ours in KNOWN.items():
         tex = tex.replace(theirs, ours)
     found = convert(tex, display=display)
-    unknown = re.search(r"<m[io]>\\\w+", found)
+    unknown = re.search(r"<m[io]>(\\\w+|&(?=<))", found)  # an & is left of lines not aligned
     if unknown:
-        raise ValueError(f"{unknown.group()[4:]} has no MathML in: {tex}")
+        raise ValueError(f"{unknown.group(1)} has no MathML in: {tex}")
     return found
 
 

@@ -87,12 +87,22 @@ def _text(cell: float | str) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """An input: how its values become numbers."""
+    """A column of a table that is an input: how its values become numbers.
+
+    Parameters
+    ----------
+    name : str
+    kind : {"number", "flag", "category"}
+    categories : tuple of str, default=()
+        The values of a category, each of which becomes an input of zeros and ones.
+    fill : float, default=0.0
+        The median, for values that are missing.
+    """
 
     name: str
     kind: str
     categories: tuple[str, ...] = ()
-    fill: float = 0.0  # the median, for values that are missing
+    fill: float = 0.0
 
     def __post_init__(self) -> None:
         known = isinstance(self.name, str) and self.kind in KINDS and np.isfinite(self.fill)

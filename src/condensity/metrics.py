@@ -50,17 +50,39 @@ def squared_loss_by_row(dist: Distribution, Y: Any) -> Array:
 
 
 def log_loss(dist: Distribution, Y: Any, sample_weight: Any = None) -> float:
-    """``mean_i -log p_i(y_i)``, lower is better."""
+    """``mean_i -log p_i(y_i)``, lower is better.
+
+    Parameters
+    ----------
+    dist : m densities, as ``predict_dist`` gives them
+    Y : (m, dy), or (m,) for a single output
+    sample_weight : (m,), optional
+    """
     return _mean(-_mixture(dist).log_pdf(Y), sample_weight)
 
 
 def crps(dist: Distribution, Y: Any, sample_weight: Any = None) -> float:
-    """Mean of ``int (F_i(t) - 1[y_i <= t])^2 dt``, in the units of y, lower is better."""
+    """Mean of ``int (F_i(t) - 1[y_i <= t])^2 dt``, in the units of y, lower is better.
+
+    The continuous ranked probability score: for a density that is all at one point it is the
+    absolute error.
+
+    Parameters
+    ----------
+    dist : m densities of one output, as ``predict_dist`` gives them
+    Y : (m,)
+    sample_weight : (m,), optional
+    """
     return _mean(_mixture(dist).crps(Y), sample_weight)
 
 
 def pit(dist: Distribution, Y: Any) -> Array:
     """Probability integral transform ``F_i(y_i)``: uniform on [0, 1] when calibrated.
+
+    Parameters
+    ----------
+    dist : m densities, as ``predict_dist`` gives them
+    Y : (m, dy), or (m,) for a single output
 
     Returns
     -------
@@ -79,6 +101,13 @@ def hpd_coverage(dist: Distribution, Y: Any, random_state: Any = None) -> Array:
     ``y_i`` lies in ``hdr(level)`` exactly when its value is at most ``level``, so the mean of
     ``hpd_coverage(dist, Y) <= 0.9`` is the coverage of the 90 % regions.  Exact for one output, by
     sampling from the densities for several.
+
+    Parameters
+    ----------
+    dist : m densities, as ``predict_dist`` gives them
+    Y : (m, dy), or (m,) for a single output
+    random_state : None, int, RandomState or Generator, default=None
+        Draws the samples, for several outputs.
     """
     return _mixture(dist).hpd_level(Y, random_state=random_state)
 
@@ -86,8 +115,12 @@ def hpd_coverage(dist: Distribution, Y: Any, random_state: Any = None) -> Array:
 def subspace_error(A: Any, B: Any) -> float:
     """``|P_A - P_B|_F`` for the projectors on the row spaces: the paper's Error_DR.
 
-    The rows of ``A`` (da, dx) and ``B`` (db, dx) need not be orthonormal; each matrix must have
-    full row rank.  Between lines it is ``sqrt(2) sin(angle)``, and at most ``sqrt(da + db)``.
+    Between lines it is ``sqrt(2) sin(angle)``, and at most ``sqrt(da + db)``.
+
+    Parameters
+    ----------
+    A, B : array-like (da, dx) and (db, dx)
+        Rows that span the subspaces: linearly independent, and not necessarily orthonormal.
 
     Examples
     --------

@@ -94,8 +94,19 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     A ``TableModel`` is asked with tables: ``load("model.cdn").predict_dist(frame)``.
 
-    Raises ``ValueError`` for a file that is damaged or is something else; nothing of it is run.
-    Its checksum tells accidents, not intent: trust the numbers as you trust where they come from.
+    Parameters
+    ----------
+    path : where the file is
+
+    Returns
+    -------
+    The fitted estimator, or the TableModel that holds it
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged or is something else; nothing of it is run.  Its checksum tells
+        accidents, not intent: trust the numbers as you trust where they come from.
     """
     data, origin = Path(path).read_bytes(), ""
     try:

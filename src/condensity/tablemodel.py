@@ -14,14 +14,30 @@ from condensity.frames import NUMBER, POLICIES, Column, encode
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a model did at rows it had not seen; standard errors are those of means over rows."""
+    """How a model did at rows it had not seen; standard errors are those of means over rows.
+
+    Parameters
+    ----------
+    rows : int
+        Number of these rows.
+    error, error_se : float
+        Squared loss, lower is better, and its standard error.
+    log_loss, log_loss_se : float
+        Log loss, lower is better, and its standard error.
+    coverage : tuple of float
+        For each output, the share of its values within the intervals of probability 0.9.
+    error_without_reduction : None or float, default=None
+        Squared loss of ``LSCDE`` on all inputs.
+    error_without_inputs : None or float, default=None
+        Squared loss of the density of y alone.
+    """
 
     rows: int
-    error: float  # squared loss, lower is better
+    error: float
     error_se: float
     log_loss: float
     log_loss_se: float
-    coverage: tuple[float, ...]  # share of each output within its intervals of probability 0.9
+    coverage: tuple[float, ...]
     error_without_reduction: float | None = None
     error_without_inputs: float | None = None
 

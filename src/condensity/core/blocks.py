@@ -21,14 +21,30 @@ from condensity.core.univariate import ROOT_2PI, tiles
 class Block:
     """``y = shift_i + scale_i (c_k + L e)``, e ~ N(0, I), with weight ``w_ik``.
 
-    The weights of a mixture sum to one over all of its blocks together.
+    A part of a ``ConditionalMixture``: b Gaussians that share a covariance.  The weights of a
+    mixture sum to one over all of its blocks together.
+
+    Parameters
+    ----------
+    given : array (m, b)
+        ``log w_ik``, -inf allowed, or ``w_ik`` itself if ``plain``.
+    centers : array (b, dy)
+        Places c_k of the Gaussians.
+    factor : array (dy, dy)
+        L, the lower Cholesky factor of their covariance.
+    shift : None or array (m, dy), default=None
+        What row i adds.
+    scale : None or array (m,), default=None
+        What row i multiplies by, positive.
+    plain : bool, default=False
+        Whether ``given`` holds weights and not their logarithms.
     """
 
-    given: Array  # (m, b) log w_ik, -inf allowed, or w_ik itself if ``plain``
-    centers: Array  # (b, dy) c
-    factor: Array  # (dy, dy) L, the lower Cholesky factor of the kernel's covariance
-    shift: Array | None = None  # (m, dy) what the row adds
-    scale: Array | None = None  # (m,) > 0 what the row multiplies by
+    given: Array
+    centers: Array
+    factor: Array
+    shift: Array | None = None
+    scale: Array | None = None
     plain: bool = False
 
     def __len__(self) -> int:

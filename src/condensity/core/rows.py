@@ -1,7 +1,7 @@
 """All samples there are, in parts that need never be in one place together.
 
 What is fitted to very many samples is known from sums over them.  ``Rows`` adds up a function of a
-few thousand samples over all parts, wherever these are.
+few hundred samples over all parts, wherever these are.
 """
 
 from __future__ import annotations

@@ -25,26 +25,48 @@ from condensity.datasets.catalogue import CATALOGUE, Entry
 
 
 class Split(NamedTuple):
-    """Training and test samples: ``X, Y, X_test, Y_test, unit = table.split(0)``."""
+    """Training and test samples: ``X, Y, X_test, Y_test, unit = table.split(0)``.
 
-    X: Array  # (n, dx)
-    Y: Array  # (n, dy)
-    X_test: Array  # (m, dx)
-    Y_test: Array  # (m, dy)
-    unit: float  # squared losses times this are those for outputs scaled to [0, 1], as in the paper
+    Parameters
+    ----------
+    X, Y : arrays (n, dx) and (n, dy)
+        Training samples.
+    X_test, Y_test : arrays (m, dx) and (m, dy)
+        Test samples.
+    unit : float
+        Squared losses times this are those for outputs scaled to [0, 1], as in the paper.
+    """
+
+    X: Array
+    Y: Array
+    X_test: Array
+    Y_test: Array
+    unit: float
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Samples of inputs and outputs with their names: ``X, y = table`` unpacks the samples."""
+    """Samples of inputs and outputs with their names: ``X, y = table`` unpacks the samples.
+
+    Parameters
+    ----------
+    name : str
+    X, Y : arrays (n, dx) and (n, dy)
+    feature_names, target_names : tuple of str
+        Names of the columns of X and of Y.
+    n_train : None or int
+        Number of training samples in the paper, None where the paper does not use the table.
+    source : str
+        Whom to cite, and the licence.
+    """
 
     name: str
-    X: Array  # (n, dx)
-    Y: Array  # (n, dy)
+    X: Array
+    Y: Array
     feature_names: tuple[str, ...]
     target_names: tuple[str, ...]
-    n_train: int | None  # training samples in the paper, where it has the table
-    source: str  # whom to cite, and the licence
+    n_train: int | None
+    source: str
 
     @property
     def y(self) -> Array:

@@ -28,13 +28,28 @@ NOISES: dict[str, Noise] = {
 
 @dataclass(frozen=True, eq=False)
 class ToyProblem:
-    """A joint distribution of (x, y) with one output whose every part is known."""
+    """A joint distribution of (x, y) with one output whose every part is known.
+
+    ``y = location(x) + scale(x) e``, with e from a mixture of Gaussians.
+
+    Parameters
+    ----------
+    name : str
+    components : array (dz, dx)
+        Orthonormal rows that span the sufficient subspace.
+    inputs : callable
+        From a ``Generator`` and n to X (n, dx).
+    location, scale : callable
+        From X (m, dx) to (m,).
+    noise : tuple of (weight, mean, standard deviation)
+        The Gaussians that e is drawn from.
+    """
 
     name: str
-    components: Array  # (dz, dx) orthonormal rows that span the sufficient subspace
+    components: Array
     inputs: Callable[[np.random.Generator, int], Array]
-    location: Callable[[Array], Array]  # X (m, dx) -> (m,)
-    scale: Callable[[Array], Array]  # X (m, dx) -> (m,)
+    location: Callable[[Array], Array]
+    scale: Callable[[Array], Array]
     noise: Noise
 
     def sample(self, n_samples: int, random_state: Any = None) -> tuple[Array, Array]:
@@ -76,8 +91,16 @@ def toy_b() -> ToyProblem:
 def illustrative(noise: str = "gaussian") -> ToyProblem:
     """``y = sinc(2 x1) + exp(1 - x1) / 8 e``, x1 ~ U(-1, 1) and four inputs of noise, dz = 1.
 
-    ``sinc(t) = sin(pi t) / (pi t)``.  Heteroscedastic; ``noise`` may be "gaussian", "bimodal" or
-    "skewed".
+    ``sinc(t) = sin(pi t) / (pi t)``.  The noise is wide at the left end and narrow at the right.
+
+    Parameters
+    ----------
+    noise : {"gaussian", "bimodal", "skewed"}, default="gaussian"
+        What e is drawn from.
+
+    Returns
+    -------
+    ToyProblem
     """
     kind = check_option("noise", noise, tuple(NOISES))
 

@@ -14,9 +14,17 @@ from condensity.datasets.tables import Split, Table
 
 @dataclass(frozen=True, eq=False)
 class Transitions(Table):
-    """A table of (state, action) and next states; rows of one episode are not independent."""
+    """A table of (state, action) and next states; rows of one episode are not independent.
 
-    episodes: Indices  # (n,) which episode, or stroke, a row is of
+    Parameters
+    ----------
+    name, X, Y, feature_names, target_names, n_train, source
+        As in ``Table``.
+    episodes : array of int (n,)
+        Which episode, or stroke, a row is of.
+    """
+
+    episodes: Indices
 
     def __repr__(self) -> str:
         count = len(np.unique(self.episodes))

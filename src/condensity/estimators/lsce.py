@@ -130,7 +130,7 @@ class LSCE(DensityReducer):
         Steps of the last search, from all samples, at least 1.
     cv_results_ : dict of arrays
         The configurations: setting, weight in the average, which is the best, and cross-fitted
-        score (minus the loss, in the units of y, or in those of its coordinate without ``bounds``).
+        score: minus the loss, in the units of y, or with ``bounds`` in those of its coordinate.
         Where there are more than 200 centres, those with weight are judged with all of them.
     n_features_in_, feature_names_in_
         Inputs seen in ``fit``.
