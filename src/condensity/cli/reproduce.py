@@ -53,7 +53,7 @@ def reproduce_command(
     left = len(to_do)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     bar = Progress(*columns, TimeRemainingColumn(), console=console)
-    with _workers(jobs, dask) as (workers, count), bar as progress:
+    with plain_errors(), _workers(jobs, dask) as (workers, count), bar as progress:
         console.print(f"{len(cells)} cells, {left} to do, {count} at a time")
         task = progress.add_task("running", total=left)
 
@@ -87,7 +87,7 @@ def _workers(jobs: int, address: str | None) -> Iterator[tuple[Workers, int]]:
     if address is None:
         yield local_workers(jobs), jobs
         return
-    with plain_errors(), dask_client(address) as client:
+    with dask_client(address) as client:
         # Its client would tell of a lost scheduler by a traceback; below it is told in a sentence.
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         count = sum(client.nthreads().values())
