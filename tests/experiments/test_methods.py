@@ -1,5 +1,7 @@
 """What is compared is compared fairly, and in the right coordinates."""
 
+import json
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
@@ -157,3 +159,11 @@ def test_the_linear_gaussian_is_a_regression_with_the_residuals_covariance():
     square = multivariate_normal(cov=2 * law.cov).pdf(np.zeros(2))
     found = evaluate(LINEAR, data, 0)["Gaussian"]["Error_CDE"]
     assert found == pytest.approx(2.5 * (0.5 * square - density), rel=1e-10)
+
+
+def test_what_was_chosen_is_kept_and_can_be_written():
+    found = evaluate("None", artificial("toy (a)", 50, 0), 0)
+    text = json.dumps(found, allow_nan=False)
+    assert json.loads(text)["ε-KDE"]["epsilon"] == "inf"
+    assert found["LSCDE"]["bandwidth"][0] == found["LSCDE"]["bandwidth"][1] > 0
+    assert found["LSCDE"]["penalty"] > 0

@@ -1,12 +1,14 @@
 """From the command to the page: everything small, but everything."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
 
 from condensity.cli import app
 from condensity.experiments import paper
+from condensity.experiments.methods import OURS
 from condensity.experiments.records import Record
 from condensity.experiments.reproduce import records_of, show
 from condensity.experiments.studies import STUDIES
@@ -51,6 +53,29 @@ def test_a_quick_look_at_all_of_it(tmp_path, monkeypatch):
     assert (shown / "index.html").read_text() == before  # the same records, the same page
 
 
+def test_the_records_do_not_depend_on_the_number_of_jobs(tmp_path):
+    found = []
+    for jobs in (1, 2):
+        out = tmp_path / str(jobs)
+        done = run("illustration", "--quick", "--jobs", jobs, "--out", out)
+        assert done.exit_code == 0, done.output
+        records = records_of(out, quick=True).read()
+        found.append({cell: record.results for cell, record in records.items()})
+    assert found[0] == found[1]
+    assert len(found[0]) == 3  # None, LSCE as published, LSCE()
+
+
+def test_only_what_belongs_to_the_studies_is_shown(tmp_path):
+    cell = next(c for c in STUDIES["benchmark"].cells() if (c.problem, c.method) == ("Servo", OURS))
+    file = records_of(tmp_path, quick=False)
+    file.append(Record(cell, {"own": {"Error_CDE": -4.0, "dz": 1}}))
+    file.append(Record(replace(cell, n=999), {"own": {"Error_CDE": -77.0, "dz": 1}}))
+    text = show(tmp_path).read_text()
+    assert "-4.00" in text
+    assert "-77" not in text
+    assert "<dd>condensity reproduce benchmark</dd>" in text
+
+
 def test_tables_that_are_not_there_are_missed_before_anything_is_run(tmp_path, monkeypatch):
     monkeypatch.setenv("CONDENSITY_DATA", str(tmp_path / "nothing"))
     monkeypatch.delenv("CONDENSITY_DATA_URL", raising=False)
@@ -66,10 +91,10 @@ def test_the_grids_are_those_of_the_paper():
     assert len(cells["artificial"]) == 2 * 4 * 5 * 20
     assert len(cells["illustration"]) == 3 * 3
     assert {c.problem for c in cells["benchmark"]} == set(paper.ERRORS)
-    assert {(c.problem, c.n) for c in cells["benchmark"]} >= {
-        ("Housing", 100),
-        ("Physicochem", 500),
-    }
+    sizes = [100, 100, 50, 80, 500, 400, 300, 100, 300, 200, 100]  # in the order of its Table 1
+    assert {(c.problem, c.n) for c in cells["benchmark"]} == set(
+        zip(paper.ERRORS, sizes, strict=True)
+    )
     only = STUDIES["benchmark"].cells(only=["Yacht"])
     assert only == [c for c in cells["benchmark"] if c.problem == "Yacht"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,7 +70,6 @@ def reproduce_command(
             only=chosen,
             retry=retry,
             report=hear,
-            command=_command(study, quick, chosen),
         )
     typer.echo(page)
     records = records_of(out, quick=quick).read()
@@ -100,12 +98,6 @@ def _workers(jobs: int, address: str | None) -> Iterator[tuple[Workers, int]]:
                 f"{error}: see that the cluster at {address} runs, and that its scheduler and "
                 "workers have the condensity that is here; what was done is kept"
             )
-
-
-def _command(study: str, quick: bool, only: list[str]) -> str:
-    """What makes the same records again, wherever they are kept."""
-    chosen = [part for problem in only for part in ("--only", problem)]
-    return shlex.join(["condensity", "reproduce", study, *["--quick"] * quick, *chosen])
 
 
 def _studies(study: str) -> list[str]:

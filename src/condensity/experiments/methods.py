@@ -162,10 +162,12 @@ def _units(data: Data) -> Array:
 def _judge(model: Any, data: Data, X_test: Array, W: Array) -> dict[str, Any]:
     """Error_CDE in the paper's unit, what was chosen and, where it is known, Error_DR."""
     loss = data.unit * squared_loss(model.predict_dist(X_test), data.Y_test)
-    results = {"Error_CDE": float(loss), "dz": len(W)}
+    results: dict[str, Any] = {"Error_CDE": float(loss), "dz": len(W)}
     for name in ("bandwidth_", "penalty_", "epsilon_"):
         if hasattr(model, name):
-            results[name.strip("_")] = np.asarray(getattr(model, name)).tolist()
+            value = np.asarray(getattr(model, name))
+            # An epsilon without end is everyone's neighbourhood; JSON has no number for it.
+            results[name.strip("_")] = value.tolist() if np.isfinite(value).all() else str(value)
     if data.W is not None:
         results["Error_DR"] = float(subspace_error(W, data.W))
     return results

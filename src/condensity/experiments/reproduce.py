@@ -29,7 +29,9 @@ def shown_in(out: Path, *, quick: bool) -> Path:
     return out / "quick" if quick else out
 
 
-def cells_of(studies: Sequence[str], *, quick: bool, only: Collection[str]) -> list[Cell]:
+def cells_of(
+    studies: Sequence[str], *, quick: bool = False, only: Collection[str] = ()
+) -> list[Cell]:
     """The cells of the named studies."""
     return [cell for name in studies for cell in STUDIES[name].cells(quick=quick, only=only)]
 
@@ -62,7 +64,6 @@ def reproduce(
     only: Collection[str] = (),
     retry: bool = False,
     report: Callable[[Record], None] = lambda record: None,
-    command: str = "condensity reproduce",
 ) -> Path:
     """Run what is missing, write what can be shown, and return the page."""
     file = records_of(out, quick=quick)
@@ -74,12 +75,13 @@ def reproduce(
         report=report,
         retry=retry,
     )
-    return show(out, quick=quick, command=command)
+    return show(out, quick=quick)
 
 
-def show(out: Path, *, quick: bool = False, command: str = "condensity reproduce") -> Path:
-    """Write tables, figures and the page from the records there are."""
-    records = list(records_of(out, quick=quick).read().values())
+def show(out: Path, *, quick: bool = False) -> Path:
+    """Write tables, figures and the page from the records that belong to the studies."""
+    found, cells = records_of(out, quick=quick).read(), set(cells_of(list(STUDIES)))
+    records = [record for cell, record in found.items() if cell in cells]
     out = shown_in(out, quick=quick)
     by_study = {name: [r for r in records if r.cell.study == name] for name in STUDIES}
     sheets: list[Sheet] = []
@@ -102,6 +104,9 @@ def show(out: Path, *, quick: bool = False, command: str = "condensity reproduce
     for sheet in sheets:
         write_at_once(out / f"{sheet.name}.md", sheet.markdown().encode())
         write_at_once(out / f"{sheet.name}.tex", sheet.latex().encode())
+    done = [name for name, own in by_study.items() if own]
+    told = "all" if len(done) == len(STUDIES) else ", then ".join(done)
+    command = f"condensity reproduce {told}{' --quick' if quick else ''}"
     shown = page(sheets, drawn, records, quick=quick, command=command)
     return write_at_once(out / "index.html", shown.encode())
 

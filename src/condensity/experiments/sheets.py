@@ -41,10 +41,11 @@ class Sheet:
         return "\n".join([*lines, "", *(f"- {_md(note)}" for note in self.notes), ""])
 
     def latex(self) -> str:
-        """A table environment for the booktabs package."""
+        """A table environment for the packages booktabs and graphicx, as wide as the page."""
         lines = [r"\begin{table}", r"\centering", rf"\caption{{{_tex(self.title)}. "]
         lines[-1] += _tex(self.caption) + "}"
-        lines += [r"\begin{tabular}{l" + "r" * (len(self.columns) - 1) + "}", r"\toprule"]
+        columns = "l" + "r" * (len(self.columns) - 1)
+        lines += [rf"\resizebox{{\textwidth}}{{!}}{{\begin{{tabular}}{{{columns}}}", r"\toprule"]
         lines += [" & ".join(map(_tex, self.columns)) + r" \\", r"\midrule"]
         for label, entries in self.rows:
             cells = [rf"\textbf{{{_tex(e.text)}}}" if e.bold else _tex(e.text) for e in entries]
@@ -52,7 +53,11 @@ class Sheet:
             if any(e.below for e in entries):
                 below = [rf"{{\small {_tex(e.below)}}}" if e.below else "" for e in entries]
                 lines.append(" & ".join(["", *below]) + r" \\")
-        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+        lines += [r"\bottomrule", r"\end{tabular}}"]
+        if self.notes:
+            items = [rf"\item {_tex(note)}" for note in self.notes]
+            lines += [r"\begin{itemize}\footnotesize", *items, r"\end{itemize}"]
+        return "\n".join([*lines, r"\end{table}", ""])
 
     def html(self) -> str:
         """A section of a page."""
