@@ -26,7 +26,8 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "_static/*.py", "**/GALLERY_HEADER.rst"]
+# Tables of results are parts of the page that shows them.
+exclude_patterns = ["_build", "_static/*.py", "**/GALLERY_HEADER.rst", "results/[!i]*.md"]
 templates_path = ["_templates"]
 #: Pages that the tables of contents name, and that need not be there.
 OPTIONAL = ("scaling", "benchmarks", "results/index")
