@@ -74,6 +74,8 @@ class TableModel:
     >>> learned = learn(table, ["a", "kind"], ["y"])
     >>> fitted = LSCDE(bandwidth=0.5, penalty=0.1, random_state=0).fit(learned.X, learned.Y[:, 0])
     >>> model = TableModel(fitted, learned.columns, ("y",))
+    >>> model
+    TableModel(y given a, kind; LSCDE)
     >>> model.feature_names
     ['a', 'kind=one', 'kind=two']
     >>> model.predict_dist({"a": [0.0, 1.0], "kind": ["one", "three"]}).mean().shape
@@ -101,6 +103,10 @@ class TableModel:
                 values.ndim == 2 and values.shape[1] == columns and np.isfinite(values).all()
             ):
                 raise ValueError("its training rows are not those of its model")
+
+    def __repr__(self) -> str:
+        given = ", ".join(column.name for column in self.columns)
+        return f"TableModel({', '.join(self.targets)} given {given}; {type(self.model).__name__})"
 
     @classmethod
     def of(cls, model: Any) -> TableModel:

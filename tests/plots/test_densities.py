@@ -192,6 +192,10 @@ def test_the_bands_of_a_fan_are_quantiles():
         assert outline.max() == pytest.approx(own.max())
     names = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert names == ["0.9", "0.5", "median"]
+    wide, narrow = display.ax_.get_legend().get_patches()
+    light = display.bands_[0].get_alpha()
+    assert wide.get_alpha() == pytest.approx(light)  # as they look: the narrow lies on the wide
+    assert narrow.get_alpha() == pytest.approx(1 - (1 - light) ** 2)
 
 
 def test_a_fan_over_rows_keeps_their_order():

@@ -238,6 +238,13 @@ def test_an_end_that_was_still_moving_is_hollow():
     assert any(start.stop != "converged" for start in model.history_)
 
 
+def test_a_single_number_of_directions_has_a_single_tick():
+    X, y = problem(40)
+    model = LSCE(2, n_members=1, n_starts=1, bandwidth=0.7, penalty=0.1, random_state=0)
+    display = PathDisplay.from_estimator(model.fit(X, y))
+    assert display.ax_.get_xticks().tolist() == [2]
+
+
 def test_paths_of_dimensions_are_losses_by_location_and_the_chosen_is_marked():
     X, y = problem(50)
     model = LSCE(n_members=1, n_starts=1, bandwidth=0.7, penalty=0.1, random_state=0)

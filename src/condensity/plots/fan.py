@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from condensity._extras import require
 from condensity._parameters import check_count
 from condensity.core.checks import probability
 from condensity.core.kernels import Array
@@ -179,6 +180,11 @@ class FanDisplay:
         ax.set(xlabel=self.position_name, ylabel=self.output_name)
         ax.margins(x=0)
         if legend:
-            ax.legend(title="probability", frameon=False, fontsize="small")
+            patch = require("matplotlib.patches", "plots").Patch
+            handles, labels = ax.get_legend_handles_labels()
+            for i, band in enumerate(self.bands_):  # in the ink of all that lie on one another
+                ink = {"alpha": 1 - (1 - shade) ** (i + 1), "lw": 0}
+                handles[handles.index(band)] = patch(color=band.get_facecolor()[0, :3], **ink)
+            ax.legend(handles, labels, title="probability", frameon=False, fontsize="small")
         self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -183,6 +183,9 @@ class PathDisplay:
         )
         ax.set(xlabel=self.x_name, ylabel=self.y_name)
         ax.xaxis.get_major_locator().set_params(integer=True)
+        x = np.concatenate([path.x for path in self.paths])
+        if np.ptp(x) < 1:
+            ax.set_xticks(np.unique(x))
         ax.legend(frameon=False, fontsize="small")
         self.ax_, self.figure_ = ax, ax.figure
         return self
