@@ -250,8 +250,8 @@ def learn(
     if counts and missing == "error":
         told = ", ".join(f"{name!r} ({count})" for name, count in counts.items())
         raise ValueError(
-            f"values are missing in {told}: leave their rows out (drop), fill them in (impute), "
-            "or leave these columns out"
+            f"values are missing in {told}: choose --missing drop (leave their rows out) or "
+            "--missing impute (fill them in), or leave these columns out"
         )
     needed = targets if missing == "impute" else list(read)
     drop = np.any([gaps[name] for name in needed], axis=0)

@@ -65,6 +65,10 @@ def test_fit_evaluates_with_rows_held_out(folder, tmp_path):
     }
 
 
+def test_the_version_is_that_of_the_library():
+    assert run("--version").stdout == f"condensity {condensity.__version__}\n"
+
+
 def test_evaluate_and_report(folder, model, tmp_path):
     told = json.loads(run("evaluate", folder / "model.cdn", folder / "new.csv", "--json").stdout)
     new = columns(n=30, seed=1)
@@ -126,7 +130,7 @@ def test_missing_values_are_told_by_column(tmp_path):
     path = write(tmp_path / "gaps.csv", table)
     fit = ("fit", path, "--target", "y", "--exclude", "y2", *QUICK, "--test-share", 0)
     out = tmp_path / "m.cdn"
-    refused(*fit, "--out", out, says="values are missing in 'a' (2), 'colour' (1): leave")
+    refused(*fit, "--out", out, says="missing in 'a' (2), 'colour' (1): choose --missing drop")
     assert not out.exists()
     dropped = run(*fit, "--out", out, "--missing", "drop", "--json")
     assert "column 'a' has 2 missing values" in dropped.stderr

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
+from typing import Annotated
+
 import typer
 
 from condensity.cli.fit import fit_command
@@ -12,8 +15,19 @@ from condensity.cli.show import demo_command, evaluate_command, inspect_command,
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
+def _say_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"condensity {version('condensity')}")
+        raise typer.Exit
+
+
 @app.callback()
-def main() -> None:
+def main(
+    asked: Annotated[
+        bool,
+        typer.Option("--version", help="say the version", is_eager=True, callback=_say_version),
+    ] = False,
+) -> None:
     """Conditional densities p(y|x) and the few directions of x they depend on."""
 
 
