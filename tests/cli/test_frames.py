@@ -64,7 +64,9 @@ GAPS = {"x": ["1", "", "3", "8", "2"], "k": ["a", "b", "?", "a", "b"], "y": [1, 
 
 
 def test_missing_values_are_refused_dropped_or_imputed():
-    with pytest.raises(ValueError, match=r"missing in 'x' \(1\), 'k' \(1\), 'y' \(1\): choose --missing drop"):
+    with pytest.raises(
+        ValueError, match=r"missing in 'x' \(1\), 'k' \(1\), 'y' \(1\): choose --missing drop"
+    ):
         learn(GAPS, ["x", "k"], ["y"])
     dropped = learn(GAPS, ["x", "k"], ["y"], missing="drop")
     np.testing.assert_array_equal(dropped.X, [[1, 1, 0], [2, 0, 1]])

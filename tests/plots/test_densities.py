@@ -101,7 +101,7 @@ def test_one_direction_varies_while_the_others_stay_at_their_means():
     points = np.column_stack([np.full(6, Z[:, 0].mean()), display.positions])
     own = pipe[-1].predict_dist_reduced(points)
     np.testing.assert_allclose(heights(display), own.pdf_on(display.grid), rtol=1e-9)
-    assert display.ax_.get_xlabel() == "z1"
+    assert display.ax_.get_xlabel() == "z2"  # the second
     np.testing.assert_allclose(display.ax_.lines[0].get_xdata(), Z[:, 1])
 
 

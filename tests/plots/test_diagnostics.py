@@ -68,8 +68,8 @@ def test_pairs_of_directions_are_coloured_by_y(dz):
         np.testing.assert_allclose(scatter.get_offsets(), Z[:, [i, j]])
         np.testing.assert_allclose(scatter.get_array(), -y)
         assert scatter.get_clim() == pytest.approx(tuple(np.quantile(-y, [0.01, 0.99])))
-    assert axes[-1].get_xlabel() == f"z{dz - 2}"
-    assert axes[0].get_ylabel() == "z1"
+    assert axes[-1].get_xlabel() == f"z{dz - 1}"
+    assert axes[0].get_ylabel() == "z2"
     assert display.figure_ is ax.figure
     assert display.figure_.axes[-1].get_ylabel() == "y1"  # of the bar of colours
     if dz == 3:  # the panel of no pair stays empty
@@ -107,7 +107,7 @@ def test_loadings_are_the_components_largest_first_and_largest_positive():
     middles = [[bar.get_y() + bar.get_height() / 2 for bar in c] for c in display.bars_]
     np.testing.assert_allclose(np.mean(middles, axis=0), range(4))
     assert display.ax_.get_xlabel() == "weight per standard deviation"
-    assert [t.get_text() for t in display.ax_.get_legend().get_texts()] == ["z0", "z1"]
+    assert [t.get_text() for t in display.ax_.get_legend().get_texts()] == ["z1", "z2"]
     assert display.ax_.yaxis_inverted()
 
 

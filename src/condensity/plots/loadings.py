@@ -121,7 +121,7 @@ class LoadingsDisplay:
                 **{
                     "height": height,
                     "color": COLORS[k % len(COLORS)],
-                    "label": "z" if dz == 1 else f"z{k}",
+                    "label": "z" if dz == 1 else f"z{k + 1}",
                 }
                 | kwargs,
             )

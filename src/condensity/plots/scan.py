@@ -105,7 +105,7 @@ def _over_z(
     if component is not None:
         index = counted("component", component, Z.shape[1])
         direction = np.eye(Z.shape[1])[index]
-        name = "z" if Z.shape[1] == 1 else f"z{index}"
+        name = "z" if Z.shape[1] == 1 else f"z{index + 1}"
     elif Z.shape[1] == 1:
         direction, name = np.ones(1), "z"
     else:

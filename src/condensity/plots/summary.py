@@ -97,7 +97,7 @@ class SufficientSummaryDisplay:
         self
         """
         dz = self.Z.shape[1]
-        names = self.names or (["z"] if dz == 1 else [f"z{k}" for k in range(dz)])
+        names = self.names or (["z"] if dz == 1 else [f"z{k + 1}" for k in range(dz)])
         if dz == 1:
             ax = single_axes(ax)
             look = {"s": 12, "color": INK, "alpha": 0.6, "lw": 0} | kwargs
