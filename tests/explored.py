@@ -53,6 +53,20 @@ MAKERS = {
 }
 
 
+CATEGORIES = {"kind": {"a": "x3", "b": "x4", "c": "x5"}}
+
+
+@cache
+def with_categories():
+    """A model of a number, a flag and three categories (``CATEGORIES``), its inputs and outputs."""
+    rng = np.random.default_rng(4)
+    kind = rng.choice(3, 150, p=[0.3, 0.5, 0.2])
+    flag = rng.random(150) < 0.3
+    X = np.column_stack([rng.normal(size=150), flag, np.eye(3)[kind]])
+    y = 0.5 * X[:, 0] + 0.5 * flag + 2.0 * (kind == 0) + rng.normal(size=150)
+    return LSCE(1, **QUICK, n_members=1, cv=3, location="linear").fit(X, y), X, y
+
+
 @cache
 def fitted(kind):
     """A model and its outputs; the inputs are ``X`` of this module."""

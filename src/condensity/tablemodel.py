@@ -130,6 +130,15 @@ class TableModel:
         """Names of the inputs that the columns become."""
         return [name for column in self.columns for name in column.names]
 
+    @property
+    def categories(self) -> dict[str, dict[str, str]]:
+        """For each column of categories, these and the names of their inputs."""
+        return {
+            column.name: dict(zip(column.categories, column.names, strict=True))
+            for column in self.columns
+            if column.categories
+        }
+
     def encode(self, table: Mapping[str, Any]) -> Array:
         """The rows of a table as the model's inputs, (m, dx).
 

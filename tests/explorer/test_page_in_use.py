@@ -242,3 +242,35 @@ def test_nothing_moves_for_those_who_asked_for_it(visit, report):
     page.emulate_media(reduced_motion="no-preference")
     assert page.evaluate(moving) != "0s"
     page.emulate_media(reduced_motion="reduce")
+
+
+def test_categories_are_chosen_and_flags_switched(visit, tmp_path):
+    model, X, y = explored.with_categories()
+    path = write_report(model, tmp_path / "r.html", X=X, y=y, categories=explored.CATEGORIES)
+    page = visit(path)
+    assert "3 inputs to 1 output" in page.locator("#subtitle").inner_text()
+    assert page.get_by_role("slider").count() == 1
+    kind, flag = page.get_by_role("combobox", name="kind"), page.get_by_role("switch", name="x2")
+    a, b, c = (round(100 * share) for share in X[:, 2:].mean(axis=0))
+    names = [f"a · {a} %", f"b · {b} %", f"c · {c} %", "none of these"]
+    assert kind.locator("option").all_inner_texts() == names
+    assert kind.input_value() == "1"
+    check_numbers(page, model)
+    page.get_by_role("button", name="Pin A").click()
+    kind.select_option("0")
+    flag.press("Space")
+    settle(page)
+    assert page.evaluate("condensity.inputs()")[1:] == [1, 1, 0, 0]
+    assert flag.is_checked()
+    check_numbers(page, model)
+    differ = page.locator("#readings-body .input-row").all_inner_texts()
+    assert sorted(row.split() for row in differ) == [["kind", "a", "b"], ["x2", "1", "0"]]
+    kind.select_option("3")
+    settle(page)
+    assert page.evaluate("condensity.inputs()")[1:] == [1, 0, 0, 0]
+    page.get_by_role("button", name="Typical").click()
+    settle(page)
+    assert kind.input_value() == "1"
+    assert not flag.is_checked()
+    page.locator("#loadings-choice").select_option(label="Influence on p(y|x)")
+    assert page.locator("#loadings-list li").count() == 3

@@ -19,7 +19,7 @@ from condensity import LSCDE, LSCE, LSMI, FixedSubspace, Reduced
 from condensity.core.mixture import Block, ConditionalMixture
 from condensity.explorer import write_report
 from condensity.explorer.calibration import LEVELS, MOST, calibration
-from condensity.explorer.influence import influence
+from condensity.explorer.influence import Move, influence
 from condensity.explorer.numbers import Readable
 from condensity.explorer.page import as_text
 
@@ -108,10 +108,14 @@ def test_influence_is_the_mass_that_moves():
             [Block(np.zeros((len(X), 1)), np.zeros((1, 1)), np.eye(1), shift=means)]
         )
 
-    deciles = np.full(3, -0.5), np.array([0.5, 0.5, -0.5])
-    found = influence(at, np.zeros((2, 3)), deciles, np.array([[-9.0, 9.0]]), width=1)
+    half = np.array([0.5])
+    moves = [[Move([0], -half, half)], [Move([1], -half, half)], [Move([2], half, half)]]
+    one, other = np.eye(2)
+    moves += [[Move([0, 1], one, one), Move([0, 1], one, other)], []]
+    found = influence(at, np.zeros((2, 3)), moves, np.array([[-9.0, 9.0]]), width=1)
     # Two normals d apart share all but 2 Phi(d / 2) - 1.
-    np.testing.assert_allclose(found, [2 * stats.norm.cdf(d / 2) - 1 for d in (1, 3, 0)], atol=1e-3)
+    expected = [2 * stats.norm.cdf(d / 2) - 1 for d in (1, 3, 0, 2, 0)]
+    np.testing.assert_allclose(found, expected, atol=1e-3)
 
 
 def test_calibration_counts(monkeypatch):
@@ -140,10 +144,48 @@ def test_a_constant_input_is_said_to_be_one(tmp_path):
     X = np.column_stack([explored.X[:, 0], np.full(100, 3.0), np.arange(100)])
     with pytest.warns(UserWarning, match="does not vary in column 1"):
         model = LSCDE(**DENSITY.get_params()).fit(X, explored.FORK)
-    inputs = told(write_report(model, tmp_path / "r.html", X=X))["inputs"]
+    content = told(write_report(model, tmp_path / "r.html", X=X))
+    inputs, controls = content["inputs"], content["controls"]
     assert [one["constant"] for one in inputs] == [False, True, False]
     assert [one["whole"] for one in inputs] == [False, True, True]
-    assert inputs[1]["influence"] == 0
+    assert controls[-1]["inputs"] == [1]
+    assert controls[-1]["influence"] == 0
+
+
+def test_a_column_of_categories_is_one_control(tmp_path):
+    model, X, y = explored.with_categories()
+    content = told(
+        write_report(model, tmp_path / "r.html", X=X, y=y, categories=explored.CATEGORIES)
+    )
+    controls = {one["name"]: one for one in content["controls"]}
+    assert sorted(controls) == ["kind", "x1", "x2"]
+    assert controls["kind"]["inputs"] == [2, 3, 4]
+    assert controls["kind"]["labels"] == ["a", "b", "c"]
+    np.testing.assert_allclose(controls["kind"]["shares"], X[:, 2:].mean(axis=0))
+    assert [controls[name]["flag"] for name in ("x1", "x2", "kind")] == [False, True, False]
+    assert content["title"] == "y given 3 inputs"
+    assert ["Inputs", "3, as 5 numbers"] in content["facts"]
+    # It opens at the medians, and the most frequent category.
+    np.testing.assert_allclose(content["typical"], [np.median(X[:, 0]), 0, 0, 1, 0])
+    # From b to a, y moves by two standard deviations or more.
+    assert 0.5 < controls["kind"]["influence"] < 0.9
+    assert content["controls"][0]["name"] == "kind"
+    bare = told(write_report(model, tmp_path / "r.html", categories=explored.CATEGORIES))
+    np.testing.assert_allclose(bare["typical"][2:], [0, 1, 0])
+
+
+def test_categories_that_are_none_are_refused(tmp_path):
+    model, X, y = explored.with_categories()
+    for words, categories in [
+        ("'kind' name 'x9', which is no single input", {"kind": {"a": "x9"}}),
+        ("'kind' name no inputs", {"kind": {}}),
+        ("'kind' name an input twice", {"kind": {"a": "x3", "b": "x3"}}),
+        ("'other' name an input twice", {"kind": {"a": "x3"}, "other": {"b": "x3"}}),
+        ("of 'kind' must be 0, but for one", {"kind": {"a": "x2", "b": "x3"}}),
+        ("of 'kind' must be 0, but for one", {"kind": {"a": "x1"}}),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            write_report(model, tmp_path / "r.html", X=X, y=y, categories=categories)
 
 
 @pytest.mark.parametrize(

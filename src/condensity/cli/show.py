@@ -63,6 +63,7 @@ def report_command(
             X_test=X_test,
             y_test=y_test,
             feature_names=found.feature_names,
+            categories=found.categories,
             target_names=found.targets,
             n_train=found.rows,
         )

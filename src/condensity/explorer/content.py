@@ -9,10 +9,13 @@ import numpy as np
 from scipy.special import ndtri
 
 from condensity.core.kernels import Array
-from condensity.explorer.influence import influence
+from condensity.explorer.controls import Control
+from condensity.explorer.influence import Move, influence
 from condensity.explorer.numbers import Readable, Told, packed
 
 QUANTILES = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
+#: Categories by which the influence of a column of them is judged.
+FREQUENT = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +40,7 @@ class Ranges:
     ends: Array  # (2, dx)
     quantiles: Array  # (5, dx)
     deciles: tuple[Array, Array]  # (dx,) each
+    mean: Array  # (dx,)
     whole: Sequence[bool]  # inputs that are whole numbers
 
     @classmethod
@@ -48,6 +52,7 @@ class Ranges:
                 np.stack([X.min(axis=0), X.max(axis=0)]),
                 np.quantile(X, QUANTILES, axis=0),
                 (np.quantile(X, 0.1, axis=0), np.quantile(X, 0.9, axis=0)),
+                X.mean(axis=0),
                 np.all(np.round(X) == X, axis=0).tolist(),
             )
         if model.scaling is None:
@@ -57,13 +62,35 @@ class Ranges:
             mean + sd * np.array([[-3.0], [3.0]]),
             mean + sd * ndtri(QUANTILES)[:, None],
             (mean + sd * ndtri(0.1), mean + sd * ndtri(0.9)),
+            mean,
             [False] * len(mean),
         )
 
-    @property
-    def typical(self) -> Array:
-        """The medians, (dx,)."""
-        return np.asarray(self.quantiles[2])
+    def is_flag(self, j: int) -> bool:
+        """Whether an input is 0 or 1 in all samples, and both occur."""
+        return bool(self.whole[j]) and tuple(self.ends[:, j]) == (0, 1)
+
+    def typical(self, controls: Sequence[Control]) -> Array:
+        """The medians, and of categories the most frequent one: (dx,)."""
+        out = np.array(self.quantiles[2])
+        for control in controls:
+            if control.labels:
+                out[[*control.inputs]] = self._category(control, 0)
+        return out
+
+    def moves(self, control: Control) -> list[Move]:
+        """From one place to another: the farthest that p(y|x) goes is a control's influence."""
+        inputs = [*control.inputs]
+        if control.labels:
+            first, *others = (self._category(control, r) for r in range(min(len(inputs), FREQUENT)))
+            return [Move(inputs, first, other) for other in others]
+        low, high = self.ends if self.is_flag(inputs[0]) else self.deciles
+        return [Move(inputs, low[inputs], high[inputs])]
+
+    def _category(self, control: Control, rank: int) -> Array:
+        """The inputs of the category that has this rank by its frequency."""
+        chosen = np.argsort(-self.mean[[*control.inputs]], kind="stable")[rank]
+        return np.array(np.arange(len(control.inputs)) == chosen, dtype=float)
 
 
 def content(
@@ -71,6 +98,7 @@ def content(
     samples: Samples | None,
     *,
     inputs: Sequence[str],
+    controls: Sequence[Control],
     outputs: Sequence[str],
     n_points: int,
     rng: np.random.Generator,
@@ -78,18 +106,24 @@ def content(
     """All but the calibration, the title and the facts."""
     ranges = Ranges.of(model, samples)
     some = None if samples is None or n_points == 0 else samples.thinned(n_points, rng)
-    rows = ranges.typical[None] if some is None else some.X
+    typical = ranges.typical(controls)
+    rows = typical[None] if some is None else some.X
     spans = output_ranges(model, rows, None if samples is None else samples.Y)
     shown = rng.permutation(rows)
-    moves = influence(model.at, shown, ranges.deciles, spans, width=model.width)
+    moves = [ranges.moves(control) for control in controls]
+    moved = influence(model.at, shown, moves, spans, width=model.width)
     return {
         "model": model.told(),
-        "inputs": [_input(name, ranges, j, moves[j]) for j, name in enumerate(inputs)],
+        "inputs": [_input(name, ranges, j) for j, name in enumerate(inputs)],
+        "typical": typical.tolist(),
+        # The most influential first.
+        "controls": [
+            _control(controls[i], ranges, moved[i]) for i in np.argsort(-moved, kind="stable")
+        ],
         "outputs": [
             {"name": name, "low": float(low), "high": float(high)}
             for name, (low, high) in zip(outputs, spans, strict=True)
         ],
-        "order": np.argsort(-moves, kind="stable").tolist(),
         "loadings": None if model.loadings is None else model.loadings.tolist(),
         "points": None if some is None else _points(some),
     }
@@ -117,7 +151,19 @@ def _bounds(model: Readable, j: int) -> tuple[float, float]:
     return (-np.inf, np.inf) if bounds is None else (bounds.lower[j], bounds.upper[j])
 
 
-def _input(name: str, ranges: Ranges, j: int, moves: float) -> Told:
+def _control(control: Control, ranges: Ranges, moved: float) -> Told:
+    inputs = [*control.inputs]
+    return {
+        "name": control.name,
+        "inputs": inputs,
+        "labels": list(control.labels),
+        "shares": ranges.mean[inputs].tolist() if control.labels else [],
+        "flag": not control.labels and ranges.is_flag(inputs[0]),
+        "influence": float(moved),
+    }
+
+
+def _input(name: str, ranges: Ranges, j: int) -> Told:
     low, high = (float(end) for end in ranges.ends[:, j])
     return {
         "name": name,
@@ -126,7 +172,6 @@ def _input(name: str, ranges: Ranges, j: int, moves: float) -> Told:
         "quantiles": ranges.quantiles[:, j].tolist(),
         "whole": ranges.whole[j],
         "constant": bool(high <= low),
-        "influence": float(moves),
     }
 
 

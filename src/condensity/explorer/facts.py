@@ -10,15 +10,18 @@ from condensity.core.averaged import Ensemble
 from condensity.explorer.numbers import Readable
 
 
-def facts(model: Any, readable: Readable, n_train: int | None, version: str) -> list[list[str]]:
-    """Pairs of what and how much, those that the model has."""
+def facts(
+    model: Any, readable: Readable, *, n_inputs: int, n_train: int | None, version: str
+) -> list[list[str]]:
+    """Pairs of what and how much, those that the model has; inputs as the reader sets them."""
     density, rows = readable.density, [["Model", type(model).__name__]]
     inner = getattr(model, "density_", None)
     if inner is not None:
         rows.append(["Steps", f"{type(model.reducer_).__name__}, {type(inner).__name__}"])
         model = _Both(model, inner)
     add = rows.append
-    add(["Inputs", str(model.n_features_in_)])
+    numbers = int(model.n_features_in_)
+    add(["Inputs", f"{n_inputs}" + (f", as {numbers} numbers" if numbers > n_inputs else "")])
     add(["Outputs", str(len(density.y_scaling.mean))])
     if n_train is not None:
         add(["Training samples", f"{n_train}"])

@@ -1,13 +1,16 @@
-"""How far p(y|x) moves with each input: what the page lists first.
+"""How far p(y|x) moves with each control: what the page lists first.
 
-The influence of input j is the total variation ``1/2 int |p(y|x) - p(y|x')| dy`` between the
-densities where x_j stands at its lower and at its upper decile, all else as it is in a sample, and
-the mean of that over samples and outputs: 0 where nothing moves, 1 where nothing overlaps.
+The influence of an input is the total variation ``1/2 int |p(y|x) - p(y|x')| dy`` between the
+densities where it stands at its lower and at its upper decile, all else as it is in a sample, and
+the mean of that over samples and outputs: 0 where nothing moves, 1 where nothing overlaps.  A flag
+is moved from 0 to 1, a column of categories from the most frequent one to others, of which the
+one counts that moves most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,27 +21,44 @@ from condensity.core.parted import Distribution
 GRID, BUDGET = 128, 10**8
 
 
+@dataclass(frozen=True, eq=False)
+class Move:
+    """Inputs that go from one place to another together, (k,) each."""
+
+    inputs: Sequence[int]
+    start: Array
+    end: Array
+
+    def ends(self, rows: Array) -> Array:
+        """The rows with these inputs at the start, then at the end: (2 m, dx)."""
+        two = np.vstack([rows, rows])
+        two[: len(rows), self.inputs], two[len(rows) :, self.inputs] = self.start, self.end
+        return two
+
+
 def influence(
     at: Callable[[Array], Distribution],
     rows: Array,
-    deciles: tuple[Array, Array],
+    moves: Sequence[Sequence[Move]],
     ranges: Array,
     *,
     width: int,
 ) -> Array:
-    """Influence of each input, (dx,).
+    """Influence of each control, the most that its moves have: (len(moves),).
 
-    ``rows`` (m, dx) are samples, ``deciles`` the lower and the upper one of each input, ``ranges``
-    (dy, 2) where outputs lie, ``width`` the number of Gaussians in each answer.
+    ``rows`` (m, dx) are samples, ``ranges`` (dy, 2) where outputs lie, ``width`` the number of
+    Gaussians in each answer.
     """
-    dx, dy = rows.shape[1], len(ranges)
-    rows = rows[: max(2, min(24, BUDGET // (2 * dx * dy * GRID * width)))]
-    out = np.zeros(dx)
-    for j in np.flatnonzero(deciles[1] > deciles[0]):
-        low, high = (np.where(np.arange(dx) == j, end, rows) for end in deciles)
-        dist = at(np.vstack([low, high]))
-        out[j] = np.mean([_moved(dist, k, ends) for k, ends in enumerate(ranges)])
-    return out
+    count = sum(map(len, moves))
+    rows = rows[: max(2, min(24, BUDGET // (2 * count * len(ranges) * GRID * width)))]
+
+    def moved(move: Move) -> float:
+        if np.all(move.start == move.end):
+            return 0.0
+        dist = at(move.ends(rows))
+        return float(np.mean([_moved(dist, k, ends) for k, ends in enumerate(ranges)]))
+
+    return np.array([max(map(moved, some), default=0.0) for some in moves])
 
 
 def _moved(dist: Distribution, output: int, ends: Array) -> float:

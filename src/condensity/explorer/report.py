@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from condensity._parameters import check_count, check_rng
 from condensity._validation import check_inputs, check_same_length, check_targets, column_names
 from condensity.explorer.calibration import calibration
 from condensity.explorer.content import Samples, content
+from condensity.explorer.controls import Control, check_categories, controls_of
 from condensity.explorer.facts import facts
 from condensity.explorer.numbers import Readable
 from condensity.explorer.page import page
@@ -27,6 +28,7 @@ def write_report(
     X_test: Any = None,
     y_test: Any = None,
     feature_names: Sequence[str] | None = None,
+    categories: Mapping[str, Mapping[str, str]] | None = None,
     target_names: Sequence[str] | str | None = None,
     title: str | None = None,
     n_points: int = 400,
@@ -48,6 +50,11 @@ def write_report(
         They show whether the densities are calibrated.
     feature_names : sequence of str, optional
         Names of the inputs; those of the fit, or of the columns of ``X``, when None.
+    categories : mapping, optional
+        Columns of categories that are several inputs of zeros and ones: for each column, its
+        categories and the names of their inputs, such as
+        ``{"colour": {"red": "colour=red", "blue": "colour=blue"}}``.  The page shows each column
+        as one choice.
     target_names : str or sequence of str, optional
         Names of the outputs; those of ``y`` or ``y_test`` when None.
     title : str, optional
@@ -85,14 +92,27 @@ def write_report(
         raise ValueError("X_test comes without y_test: calibration needs both")
     inputs = _feature_names(model, X if X is not None else X_test, feature_names)
     outputs = _target_names(y if y is not None else y_test, target_names, dy)
-    told = content(readable, samples, inputs=inputs, outputs=outputs, n_points=n_points, rng=rng)
+    controls = controls_of(inputs, categories or {})
+    if samples is not None:
+        check_categories(controls, samples.X)
+    told = content(
+        readable,
+        samples,
+        inputs=inputs,
+        controls=controls,
+        outputs=outputs,
+        n_points=n_points,
+        rng=rng,
+    )
     told["calibration"] = None
     if test is not None and test.Y is not None:
         told["calibration"] = calibration(readable, test.X, test.Y, rng)
-    told["title"] = str(title) if title else f"{', '.join(outputs)} given {_inputs(inputs)}"
+    told["title"] = str(title) if title else f"{', '.join(outputs)} given {_given(controls)}"
     if n_train is None and samples is not None:
         n_train = len(samples.X)
-    told["facts"] = facts(model, readable, n_train, __version__)
+    told["facts"] = facts(
+        model, readable, n_inputs=len(controls), n_train=n_train, version=__version__
+    )
     return write_at_once(Path(path), page(told).encode())
 
 
@@ -134,5 +154,5 @@ def _checked(parameter: str, names: Sequence[str], n: int, what: str) -> list[st
     return names
 
 
-def _inputs(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{len(names)} inputs"
+def _given(controls: Sequence[Control]) -> str:
+    return controls[0].name if len(controls) == 1 else f"{len(controls)} inputs"

@@ -1,30 +1,31 @@
-// The inputs: a slider and a field each, the most influential first, found by name.
+// The inputs: what each of them is set by, the most influential first, found by name.
 
 const FEW = 12; // inputs shown before the reader asks for all
+const NO_CATEGORY = "none of these";
 
 function buildInputs() {
-  const list = byId("input-list"), rows = told.order.map((index) => inputRow(index));
+  const list = byId("input-list"), rows = controls.map(controlRow), count = rows.length;
   list.append(...rows.map((row) => row.node));
   const filter = byId("input-filter"), more = byId("input-more"), none = byId("input-none");
-  let all = dx <= FEW;
+  let all = count <= FEW;
   const arrange = () => {
     const wanted = filter.value.trim().toLocaleLowerCase();
-    let count = 0;
+    let hits = 0;
     rows.forEach((row, place) => {
       const found = row.name.toLocaleLowerCase().includes(wanted);
       row.node.hidden = !found || !(all || wanted || place < FEW);
-      count += found;
+      hits += found;
     });
-    none.hidden = count > 0;
-    more.hidden = dx <= FEW || Boolean(wanted);
-    more.textContent = all ? `Show the ${FEW} most influential` : `Show all ${dx} inputs`;
+    none.hidden = hits > 0;
+    more.hidden = count <= FEW || Boolean(wanted);
+    more.textContent = all ? `Show the ${FEW} most influential` : `Show all ${count} inputs`;
     more.setAttribute("aria-expanded", String(all));
   };
   filter.oninput = arrange;
   more.onclick = () => { all = !all; arrange(); };
-  byId("input-search").hidden = dx <= 6;
-  list.parentElement.classList.toggle("short", dx <= 6);
-  byId("typical").onclick = () => update({ x: told.inputs.map((input) => input.quantiles[2]) });
+  byId("input-search").hidden = count <= 6;
+  list.parentElement.classList.toggle("short", count <= 6);
+  byId("typical").onclick = () => update({ x: told.typical });
   const random = byId("random-row");
   random.hidden = !points;
   random.onclick = () => update({ x: points.X[Math.floor(Math.random() * points.X.length)] });
@@ -40,9 +41,45 @@ function stepOf(input) {
   return Number((unit * [1, 2, 5, 10].find((factor) => factor * unit >= raw)).toPrecision(3));
 }
 
-function inputRow(index) {
-  const input = told.inputs[index], id = `input-${index}`;
-  const label = element("label", { htmlFor: id, id: `${id}-label` }, nameNode(input.name));
+function controlRow(control) {
+  const [index] = control.inputs, id = `input-${index}`;
+  const label = element("label", { htmlFor: id, id: `${id}-label` }, nameNode(control.name));
+  const row = control.labels.length ? choiceRow(control, id, label)
+    : control.flag ? switchRow(index, id, label) : numberRow(index, id, label);
+  return { ...row, name: [control.name, ...control.labels].join(" ") };
+}
+
+/** A column of categories: one of them, or none. */
+function choiceRow(control, id, label) {
+  const select = element("select", { id });
+  const share = (value) => (value < 0.005 ? "under 1 %" : `${Math.round(100 * value)} %`);
+  const names = control.labels.map((name, i) => `${shorten(name, 32)} · ${share(control.shares[i])}`);
+  fillSelect(select, [...names, NO_CATEGORY], 0, (chosen) => setCategory(control, chosen));
+  return {
+    node: element("li", { className: "input choice" }, label, select),
+    show() { select.value = categoryOf(control, state.x); },
+  };
+}
+
+/** An input that is 0 or 1. */
+function switchRow(index, id, label) {
+  const box = element("input", { id, type: "checkbox", role: "switch" });
+  const value = element("output", { htmlFor: id });
+  box.onchange = () => setInput(index, Number(box.checked));
+  return {
+    node: element("li", { className: "input flag" }, label, element("span", {}, value, box)),
+    show() {
+      const x = state.x[index];
+      box.checked = x > 0.5;
+      box.indeterminate = x !== 0 && x !== 1;
+      value.textContent = show(x);
+    },
+  };
+}
+
+/** Any other: a slider and a field. */
+function numberRow(index, id, label) {
+  const input = told.inputs[index];
   const field = element("input", {
     id, type: "text", inputMode: "decimal", autocomplete: "off", spellcheck: false,
     disabled: input.constant, "aria-describedby": `${id}-note`,
@@ -88,7 +125,7 @@ function inputRow(index) {
   };
   const write = () => { field.value = show(state.x[index], 5).replaceAll("−", "-").replace(" ", ""); };
   return {
-    node, name: input.name,
+    node,
     show() {
       const value = state.x[index];
       slider.value = value;

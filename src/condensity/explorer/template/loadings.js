@@ -5,22 +5,24 @@ const MOST_BARS = 12;
 function buildLoadings() {
   const directions = told.loadings ?? [];
   const choices = [
-    ...directions.map((values, i) => ({ name: `Direction ${zName(i)}`, values, signed: true })),
-    { name: "Influence on p(y|x)", values: told.inputs.map((input) => input.influence), signed: false },
+    ...directions.map((values, i) => ({ name: `Direction ${zName(i)}`, of: told.inputs, values, signed: true })),
+    { name: "Influence on p(y|x)", of: controls, values: controls.map(({ influence }) => influence), signed: false },
   ];
   let all = false, chosen = 0;
   const more = byId("loadings-more");
   const draw = () => {
-    const { values, signed } = choices[chosen];
+    const { of, values, signed } = choices[chosen];
     const order = [...values.keys()].sort((a, b) => Math.abs(values[b]) - Math.abs(values[a]));
     const most = Math.max(...values.map(Math.abs)) || 1;
     const kept = all ? order : order.slice(0, MOST_BARS);
-    byId("loadings-list").replaceChildren(...kept.map((j) => bar(told.inputs[j].name, values[j], most, signed)));
+    byId("loadings-list").replaceChildren(...kept.map((j) => bar(of[j].name, values[j], most, signed)));
     more.hidden = values.length <= MOST_BARS;
     more.textContent = all ? `Show the ${MOST_BARS} largest` : `Show all ${values.length}`;
     byId("loadings-note").textContent = signed
       ? "Weight of each standardised input in this direction."
-      : "How much of p(y|x) is moved, on average, when an input goes from its lower to its upper decile: 0 nothing, 1 all.";
+      : "How much of p(y|x) is moved, on average, when an input goes from its lower to its upper decile"
+        + (controls.some(({ labels }) => labels.length) ? ", or from the most frequent category to another" : "")
+        + ": 0 nothing, 1 all.";
   };
   more.onclick = () => { all = !all; draw(); };
   fillSelect(byId("loadings-choice"), choices.map(({ name }) => name), 0, (i) => { chosen = i; draw(); });

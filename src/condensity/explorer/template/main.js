@@ -3,7 +3,7 @@
 function buildHead() {
   const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
   const [, kind] = told.facts[0], found = Object.fromEntries(told.facts);
-  const parts = [kind, `${count(dx, "input")} to ${count(dy, "output")}`];
+  const parts = [kind, `${count(controls.length, "input")} to ${count(dy, "output")}`];
   if (model.summary) parts.push(count(model.summary.offset.length, "direction"));
   if (found["Training samples"]) parts.push(`${found["Training samples"]} training samples`);
   byId("title").replaceChildren(element("bdi", { textContent: told.title }));

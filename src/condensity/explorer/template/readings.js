@@ -61,17 +61,26 @@ function columnHead({ name, x }) {
   return head;
 }
 
+/** How far points differ in a control, in units of its spread; two categories are one apart. */
+function apart({ inputs, labels }, all) {
+  if (labels.length) return Number(inputs.some((index) => new Set(all.map(({ x }) => x[index])).size > 1));
+  const values = all.map(({ x }) => x[inputs[0]]), input = told.inputs[inputs[0]], [, q25, , q75] = input.quantiles;
+  return (Math.max(...values) - Math.min(...values)) / (q75 - q25 || input.high - input.low || 1);
+}
+
+function valueNode(control, x) {
+  if (!control.labels.length) return show(x[control.inputs[0]]);
+  return nameNode(control.labels[categoryOf(control, x)] ?? NO_CATEGORY);
+}
+
 /** The inputs in which the points differ most, in units of their spread. */
 function differences(all) {
   if (all.length < 2) return [];
-  const found = told.inputs.map((input, j) => {
-    const values = all.map(({ x }) => x[j]), [, q25, , q75] = input.quantiles;
-    const range = Math.max(...values) - Math.min(...values);
-    return { j, values, apart: range / (q75 - q25 || input.high - input.low || 1) };
-  }).filter(({ apart }) => apart > 0).sort((a, b) => b.apart - a.apart);
-  const rows = found.slice(0, 5).map(({ j, values }) => element("tr", { className: "input-row" },
-    element("th", { scope: "row" }, nameNode(told.inputs[j].name)),
-    ...values.map((value) => element("td", { textContent: show(value) }))));
+  const found = controls.map((control) => ({ control, apart: apart(control, all) }))
+    .filter((one) => one.apart > 0).sort((a, b) => b.apart - a.apart);
+  const rows = found.slice(0, 5).map(({ control }) => element("tr", { className: "input-row" },
+    element("th", { scope: "row" }, nameNode(control.name)),
+    ...all.map(({ x }) => element("td", {}, valueNode(control, x)))));
   const title = found.length > 5 ? `Inputs that differ most (5 of ${found.length})` : "Inputs that differ";
   if (rows.length) {
     rows.unshift(element("tr", { className: "rule" },

@@ -3,10 +3,11 @@
 const told = JSON.parse(byId("content").textContent);
 const model = readModel(told.model);
 const points = told.points && readPoints(told.points);
+const { controls } = told; // what the reader sets: an input each, or the inputs of categories
 const dx = told.inputs.length, dy = told.outputs.length;
 
 const state = {
-  x: told.inputs.map((input) => input.quantiles[2]), // the inputs
+  x: told.typical, // the inputs
   output: 0, // whose density is drawn
   cumulative: false,
   level: 0.9, // of the region that is shaded
@@ -45,6 +46,18 @@ function update(changes) {
 
 function setInput(index, value) {
   update({ x: state.x.map((old, j) => (j === index ? value : old)) });
+}
+
+/** The place of the category that is chosen, one beyond the last where none of them is. */
+function categoryOf({ inputs }, x) {
+  const place = inputs.findIndex((index) => x[index] > 0.5);
+  return place < 0 ? inputs.length : place;
+}
+
+function setCategory({ inputs }, chosen) {
+  const x = [...state.x];
+  inputs.forEach((index, place) => { x[index] = Number(place === chosen); });
+  update({ x });
 }
 
 let answer = null;

@@ -6,7 +6,7 @@ function buildSummary() {
   const card = byId("summary");
   const axes = model.summary ? model.summary.offset.length : dx;
   const names = Array.from({ length: axes }, (_, i) => (model.summary ? zName(i) : told.inputs[i].name));
-  const first = model.summary ? 0 : told.order[0], second = model.summary ? 1 : told.order[1];
+  const [first, second] = model.summary ? [0, 1] : controls.flatMap(({ inputs }) => inputs);
   const chosen = { across: first, up: axes > 1 && model.summary ? second + 1 : 0 }; // 0 is y
   card.querySelector("h2").textContent = model.summary ? "Summary of the inputs" : "Inputs and output";
   const upNames = () => [told.outputs[state.output].name, ...names];
