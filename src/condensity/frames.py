@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from condensity._validation import Array, Mask
+from condensity._validation import Array, Indices, Mask
 
 Cells = NDArray[Any]  # (m,) floats, text, or None where a value is missing
 
@@ -226,6 +226,7 @@ class Learned:
     columns: tuple[Column, ...]
     X: Array  # (n, dx)
     Y: Array  # (n, dy)
+    rows: Indices  # (n,) their numbers in the table, from 1
     missing: dict[str, int]  # values, by the names of columns that lack some
     n_dropped: int
 
@@ -258,9 +259,21 @@ def learn(
     kept = {name: column[~drop] for name, column in read.items()}
     if drop.all():
         raise ValueError(f"none of the {len(drop)} rows is complete: leave columns out or impute")
-    remedy = "correct it, or leave these rows out"
-    Y = np.column_stack([numbers(name, read[name], remedy=remedy) for name in targets])[~drop]
+    Y = np.column_stack([target_numbers(name, read[name]) for name in targets])[~drop]
     columns = tuple(
         Column.learn(name, kept[name], as_category=name in categorical) for name in features
     )
-    return Learned(columns, encode(columns, kept).X, Y, counts, int(drop.sum()))
+    rows = np.flatnonzero(~drop)
+    return Learned(columns, encode(columns, kept).X, Y, rows + 1, counts, len(drop) - len(rows))
+
+
+def target_numbers(name: str, column: Cells) -> Array:
+    """The numbers of a target, (m,)."""
+    there = [cell for cell in column if cell is not None]
+    strange = [cell for cell in there if np.isinf(_number(cell))]
+    if 2 * len(strange) > len(there):
+        raise ValueError(
+            f"the target {name!r} holds text such as {_text(strange[0])!r}: a density is of "
+            "numbers, so choose a column of numbers, or turn it into some"
+        )
+    return numbers(name, column, remedy="correct it, or leave these rows out")

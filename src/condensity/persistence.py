@@ -121,7 +121,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     except DamagedFileError as error:
         raise ValueError(
             f"{os.fspath(path)} is no model that can be read: {error}{origin}; "
-            "write it again with save"
+            "write it again, with condensity fit or condensity.save"
         ) from error
     return model
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from condensity._validation import Array
-from condensity.frames import NUMBER, POLICIES, Column, encode
+from condensity.frames import NUMBER, POLICIES, Column, cells, column_of, encode, target_numbers
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class TableModel:
     TableModel(y given a, kind; LSCDE)
     >>> model.feature_names
     ['a', 'kind=one', 'kind=two']
-    >>> model.predict_dist({"a": [0.0, 1.0], "kind": ["one", "three"]}).mean().shape
+    >>> model.predict_dist({"a": [0.0, 1.0], "kind": ["one", "two"]}).mean().shape
     (2,)
     """
 
@@ -143,12 +144,19 @@ class TableModel:
         """The rows of a table as the model's inputs, (m, dx).
 
         Categories that the fit did not know have no category.  Missing values are filled in if
-        those of the fit were (impute), and refused otherwise.
+        those of the fit were (impute), and refused otherwise.  A warning tells of either.
         """
         found = encode(self.columns, table)
+        names = [column.name for column in self.columns]
         if self.missing != "impute":
-            names = [column.name for column in self.columns]
             found.refuse_missing(names, remedy="leave the row out or fill it in")
+        for mask, what in (
+            (found.unseen, "unknown to the fit, taken as no category"),
+            (found.missing, "missing, filled in"),
+        ):
+            told = [f"{name!r} ({n})" for name, n in zip(names, mask.sum(axis=0), strict=True) if n]
+            if told:
+                warnings.warn(f"values {what}: {', '.join(told)}", stacklevel=3)
         return found.X
 
     def predict_dist(self, table: Mapping[str, Any]) -> Any:
@@ -158,3 +166,10 @@ class TableModel:
     def predict(self, table: Mapping[str, Any]) -> Any:
         """Conditional mean E[y|x] for each row of a frame or a dict of columns."""
         return self.model.predict(self.encode(table))
+
+    def score(self, table: Mapping[str, Any]) -> float:
+        """Minus the squared loss of the densities at rows with their targets; greater is better."""
+        Y = np.column_stack(
+            [target_numbers(name, cells(column_of(table, name))) for name in self.targets]
+        )
+        return float(self.model.score(self.encode(table), Y[:, 0] if Y.shape[1] == 1 else Y))

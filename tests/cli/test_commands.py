@@ -134,18 +134,20 @@ def test_missing_values_are_told_by_column(tmp_path):
     assert not out.exists()
     dropped = run(*fit, "--out", out, "--missing", "drop", "--json")
     assert "column 'a' has 2 missing values" in dropped.stderr
-    assert "3 rows are left out" in dropped.stderr
+    assert "3 rows without values left out, 57 rows used" in dropped.stderr
     assert json.loads(dropped.stdout)["training_rows"] == 57
     found = read(run("predict", out, path).stdout)  # blank, as they were dropped
     assert [i for i, cell in enumerate(found["y_mean"]) if not cell] == [0, 1, 59]
-    assert "3 of 60 rows lack values" in run("evaluate", out, path).stderr
+    assert "3 of 60 rows left out for missing values" in run("evaluate", out, path).stderr
+    blank = run("predict", out, path).stderr
+    assert "3 of 60 rows with missing inputs: their answers are left blank" in blank
     filled = run(*fit, "--out", out, "--missing", "impute", "--json")
     assert json.loads(filled.stdout)["training_rows"] == 60
     answers = run("predict", out, path)
     assert all(read(answers.stdout)["y_mean"])
-    assert "3 of 60 rows have missing inputs" in answers.stderr
-    asked = ("--missing", "error", "--out", tmp_path / "out.csv")
-    refused("predict", out, path, *asked, says="column 'a' has no value in row 1")
+    assert "3 of 60 rows with missing inputs: filled in with medians" in answers.stderr
+    # Nothing at all is written, also to standard output.
+    refused("predict", out, path, "--missing", "error", says="column 'a' has no value in row 1")
 
 
 HOSTILE = {
@@ -158,7 +160,11 @@ HOSTILE = {
     "a row that is long": (b"a,y\n1,2,3\n", "row 1 has 3 cells and the header 2"),
     "a quote that is open": (b'a,y\n1,"2\n', "is damaged"),
     "other bytes": (b"a,y\n\xff\xfe,2\n", "is no text in UTF-8"),
-    "a target of text": (b"a,y\n" + b"1,2\n" * 20 + b"3,big\n", "column 'y' must hold numbers"),
+    "a word in a target": (b"a,y\n" + b"1,2\n" * 20 + b"3,big\n", "column 'y' must hold numbers"),
+    "a target of text": (
+        b"a,y\n" + b"1,big\n2,7\n1,low\n" * 9,
+        "target 'y' holds text such as 'big'",
+    ),
     "a gzip that is cut": (gzip.compress(b"a,y\n" + b"1,2\n" * 2000)[:-20], "is damaged"),
     "no Parquet": (b"PAR1 and nothing more", ""),
     "few rows": (b"a,y\n" + b"1,2\n" * 5, "rows are left to fit to, which is too few"),
@@ -182,9 +188,9 @@ USAGE = {
     "bounds": (["--bounds", "0"], "--bounds must be LOWER,UPPER, got '0'"),
     "no bounds": (["--bounds", "a,b"], "--bounds must be numbers separated by commas, got 'a'"),
     "many bounds": (["--bounds", "0,", "--bounds", "0,"], "given 2 times for 1 targets"),
-    "beyond bounds": (["--bounds", "0,"], "bounds"),
-    "components": (["--components", "some"], "--components must be a number or auto"),
-    "too many": (["--components", "40"], "n_components"),
+    "components": (["--components", "some"], "--components must be a number such as 2, or auto"),
+    "no components": (["--components", "0"], "--components must be a number such as 2, or auto"),
+    "too many": (["--components", "40"], "--components is 40, but the columns make 6 inputs"),
 }
 
 
@@ -194,13 +200,34 @@ def test_options_that_make_no_sense_are_refused(options, says, folder, tmp_path)
     refused(*fit, *options, says=says)
 
 
+def test_several_targets_in_one_option_are_told_apart(folder, tmp_path):
+    fit = ("fit", folder / "train.csv", "--target", "y,y2", "--out", tmp_path / "m.cdn")
+    refused(*fit, says="no column 'y,y2' for --target: repeat the option, --target y --target y2")
+
+
+def test_values_beyond_bounds_are_named_by_their_row_in_the_file(tmp_path):
+    table = columns()
+    table["y"] = np.abs(table["y"]) + 1
+    table["y"][7] = -0.5
+    table["a"] = ["", *table["a"][1:]]
+    path = write(tmp_path / "x.csv", table)
+    fit = ("fit", path, "--target", "y", "--out", tmp_path / "m.cdn", *QUICK, "--missing", "drop")
+    says = "1 of 59 values of 'y' do not lie strictly between the --bounds 0 and inf, the first is"
+    refused(*fit, "--bounds", "0,", says=f"{says} -0.5 in row 8: widen them")
+
+
 def test_files_that_are_not_there_are_named(folder, tmp_path):
-    refused("inspect", tmp_path / "none.cdn", says="none.cdn: No such file")
-    refused("predict", folder / "model.cdn", tmp_path / "none.csv", says="none.csv: No such file")
+    refused("inspect", tmp_path / "none.cdn", says="none.cdn: check its name and its folder")
+    refused("predict", folder / "model.cdn", tmp_path / "none.csv", says="none.csv: check its")
     fit = ("fit", tmp_path, "--target", "y", "--out", tmp_path / "m.cdn")
     refused(*fit, says="Is a directory")
     fit = ("fit", folder / "train.csv", "--target", "y", "--out", tmp_path)
     refused(*fit, says="is a folder: name a file in it with --out")
+    answers = run(
+        "predict", folder / "model.cdn", folder / "new.csv", "--out", tmp_path / "a/b.csv"
+    )
+    assert f"the folder {tmp_path / 'a'} is made" in answers.stderr
+    assert (tmp_path / "a/b.csv").exists()
 
 
 def test_damaged_models_and_other_models(folder, tmp_path):

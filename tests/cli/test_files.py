@@ -87,7 +87,12 @@ def test_only_plain_values_are_built():
 def test_files_of_older_versions_are_read():
     """This file was written when the format was new; it must be read for ever."""
     model = condensity.load(GOLDEN)
-    found = model.predict({"a": [0.5, -1], "b, of two": [0, 1], "colour": ["red", "mauve"]})
+    table = {"a": [0.5, -1], "b, of two": [0, 1], "colour": ["red", "mauve"]}
+    with pytest.warns(UserWarning, match=r"unknown to the fit, .* 'colour' \(1\)"):
+        found = model.predict(table)
     np.testing.assert_allclose(found, [1.572562659115176, -0.7377078081927743], rtol=1e-9)
     assert model.targets == ("y",)
+    known = table | {"colour": ["red", "blue"], "y": [1.5, "-1"]}
+    expected = model.model.score(model.encode(known), [1.5, -1])
+    assert model.score(known) == pytest.approx(expected, rel=1e-12)
     assert model.verdict.rows == 12

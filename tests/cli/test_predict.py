@@ -142,9 +142,7 @@ def test_a_column_without_a_name_is_kept_apart(tmp_path):
 def test_new_categories_are_taken_as_none_and_told(folder, model, tmp_path):
     table = NEW | {"colour": np.array(["mauve", *NEW["colour"][1:]])}
     result = run("predict", folder / "model.cdn", write(tmp_path / "x.csv", table))
-    assert (
-        "column 'colour' has 1 values that the fit did not know, such as 'mauve'" in result.stderr
-    )
+    assert "column 'colour' has 1 value that the fit did not know, such as 'mauve'" in result.stderr
     X = model.encode(NEW)
     X[0, 2:] = 0
     expected = model.model.predict(X)

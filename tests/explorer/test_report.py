@@ -87,7 +87,7 @@ def test_what_the_model_is(report):
     assert fact(path, "condensity") == condensity.__version__
     assert fact(path, "Training samples") == "100"
     assert fact(report("Reduced"), "Steps") == "SIR, LSCDE"
-    assert fact(report("several locations"), "Configurations") == "2"
+    assert fact(report("several locations"), "Members").endswith(" in 2 configurations")
 
 
 def test_a_model_that_was_read_gives_the_same_page(report, tmp_path):

@@ -56,7 +56,10 @@ def test_a_feature_varies_while_the_others_stay_at_their_medians():
     np.testing.assert_allclose(heights(display), dist.pdf_on(display.grid), rtol=1e-12)
     (points,) = display.ax_.lines
     np.testing.assert_array_equal(points.get_xydata(), np.column_stack([X[:, 1], y]))
-    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("x1", "y")
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == (
+        "x1 (others at their medians)",
+        "y",
+    )
     assert display.figure_ is display.ax_.figure
 
 
@@ -72,7 +75,7 @@ def test_other_features_are_where_the_caller_wants_them(at, frame):
     rows = inputs_along(X, 1, display.positions, **fixed)
     own = QUICK.fit(X, y).predict_dist(rows)
     np.testing.assert_allclose(heights(display), own.pdf_on(display.grid), rtol=1e-9)
-    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("b", "height")
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("b (others fixed)", "height")
 
 
 def test_features_are_those_of_a_pipeline_s_own_inputs():

@@ -87,7 +87,7 @@ def verdict_in_words(verdict: Verdict, targets: tuple[str, ...]) -> list[str]:
         se = _coverage_error(verdict.rows)
         lines.append(
             f"{LEVEL:.0%} intervals hold {share:.1%} of the held-out {name} "
-            f"(standard error {se:.1%})"
+            f"(exact ones: {LEVEL:.1%} ± {se:.1%})"
         )
     return lines
 

@@ -15,7 +15,7 @@ from condensity.cli import options
 from condensity.cli.describe import described, in_words
 from condensity.cli.judge import compare, judge
 from condensity.cli.reading import Source, open_table
-from condensity.cli.say import Progress, answer, note, plain_errors
+from condensity.cli.say import Progress, answer, count, note, plain_errors
 from condensity.core.kernels import Array, Indices
 from condensity.estimators import LSCE
 from condensity.frames import Learned, learn
@@ -77,8 +77,7 @@ def fit_command(
             random_state=seed,
             n_jobs=jobs,
         )
-        if out.is_dir():  # said now, not after minutes of work
-            raise ValueError(f"{out} is a folder: name a file in it with --out")
+        options.out_file(out)
         with open_table(data) as source:
             given = options.names("--features", features, source.names)
             left_out = options.names("--exclude", exclude, source.names)
@@ -90,6 +89,8 @@ def fit_command(
                 missing=missing,
             )
         _tell_missing(learned, missing)
+        _check_components(estimator, learned)
+        _check_bounds(estimator, learned, target)
         train, test = split(len(learned.X), test_share, seed)
         with Progress() as progress:
             verdict = fit(estimator, learned, train, test, progress)
@@ -116,7 +117,11 @@ def chosen_features(
     for name in targets:
         if name not in source.names:
             known = ", ".join(map(repr, source.names))
-            raise ValueError(f"there is no column {name!r} for --target: choose among {known}")
+            several = [part.strip() for part in name.split(",")]
+            remedy = f"choose among {known}"
+            if len(several) > 1 and set(several) <= set(source.names):
+                remedy = "repeat the option, " + " ".join(f"--target {part}" for part in several)
+            raise ValueError(f"there is no column {name!r} for --target: {remedy}")
         if name in given or targets.count(name) > 1:
             raise ValueError(f"column {name!r} is named twice: a target is one target, no feature")
     found = [name for name in given or source.names if name not in (*targets, *left_out)]
@@ -157,6 +162,32 @@ def fit(
         return compare(judge(estimator, *held_out), (X, Y), held_out)
 
 
+def _check_components(estimator: LSCE, learned: Learned) -> None:
+    d_z, width = estimator.n_components, learned.X.shape[1]
+    if isinstance(d_z, int) and d_z > width:
+        raise ValueError(
+            f"--components is {d_z}, but the columns make {count(width, 'input')}: give at most "
+            f"{width}, or auto"
+        )
+
+
+def _check_bounds(estimator: LSCE, learned: Learned, targets: list[str]) -> None:
+    """Say which rows of the file lie outside: the estimator only knows those it is given."""
+    for name, y, ends in zip(targets, learned.Y.T, estimator.bounds or [], strict=False):
+        lower, upper = (
+            value if end is None else end
+            for end, value in zip(ends, (-np.inf, np.inf), strict=True)
+        )
+        outside = np.flatnonzero((y <= lower) | (y >= upper))
+        if len(outside):
+            first = outside[0]
+            raise ValueError(
+                f"{len(outside)} of {count(len(y), 'value')} of {name!r} do not lie strictly "
+                f"between the --bounds {lower:g} and {upper:g}, the first is {y[first]:g} in row "
+                f"{learned.rows[first]}: widen them, or model values at a bound apart"
+            )
+
+
 def _tell_constant(learned: Learned, X: Array) -> None:
     names = [name for column in learned.columns for name in column.names]
     for name, values in zip(names, X.T, strict=True):
@@ -171,9 +202,11 @@ def _thinned(rows: Indices, seed: int) -> Indices:
 
 
 def _tell_missing(learned: Learned, missing: Missing) -> None:
-    for name, count in learned.missing.items():
-        note(f"column {name!r} has {count} missing values")
+    for name, n in learned.missing.items():
+        note(f"column {name!r} has {count(n, 'missing value')}")
     if learned.n_dropped:
-        note(f"{learned.n_dropped} rows are left out")
+        what = "a target" if missing is Missing.impute else "values"
+        rows = count(learned.n_dropped, "row")
+        note(f"{rows} without {what} left out, {count(len(learned.X), 'row')} used")
     if learned.missing and missing is Missing.impute:
-        note("numbers are filled in with medians, categories with none; rows need their targets")
+        note("numbers that were missing are filled in with medians, categories with none")

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from condensity.cli.reading import Block
-from condensity.cli.say import note
+from condensity.cli.say import count, note
 from condensity.frames import Column, Encoded
+
+IMPUTED = "filled in with medians, and no category"
 
 
 @dataclass
@@ -33,14 +35,14 @@ class Met:
                 where = int(encoded.unseen[:, j].argmax())
                 self.examples.setdefault(column.name, str(block[column.name][where]))
 
-    def tell(self) -> None:
-        """Say it."""
-        for name, count in (+self.unseen).items():
+    def tell(self, gaps: str) -> None:
+        """Say it, and what became of rows with gaps."""
+        for name, n in (+self.unseen).items():
             note(
-                f"column {name!r} has {count} values that the fit did not know, such as "
+                f"column {name!r} has {count(n, 'value')} that the fit did not know, such as "
                 f"{self.examples[name]!r}: taken as no category"
             )
-        for name, count in (+self.missing).items():
-            note(f"column {name!r} has {count} missing values")
+        for name, n in (+self.missing).items():
+            note(f"column {name!r} has {count(n, 'missing value')}")
         if self.incomplete:
-            note(f"{self.incomplete} of {self.rows} rows have missing inputs")
+            note(f"{self.incomplete} of {count(self.rows, 'row')} with missing inputs: {gaps}")

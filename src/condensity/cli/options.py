@@ -4,6 +4,17 @@ from __future__ import annotations
 
 import csv
 import math
+from pathlib import Path
+
+from condensity.cli.say import note
+
+
+def out_file(path: Path) -> None:
+    """Say what is to be known of a file before minutes of work go into it."""
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder: name a file in it with --out")
+    if not path.parent.exists():
+        note(f"the folder {path.parent} is made")
 
 
 def names(option: str, given: str | None, known: list[str]) -> list[str]:
@@ -59,9 +70,9 @@ def _pair(given: str) -> tuple[float | None, float | None]:
 
 def components(given: str) -> int | str:
     """A number of directions, or auto."""
-    if given == "auto" or given.isdecimal():
+    if given == "auto" or (given.isdecimal() and int(given) > 0):
         return given if given == "auto" else int(given)
-    raise ValueError(f"--components must be a number or auto, got {given!r}")
+    raise ValueError(f"--components must be a number such as 2, or auto, got {given!r}")
 
 
 def _number(option: str, spelt: str) -> float:

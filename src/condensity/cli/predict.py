@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Annotated, Any
 
@@ -16,7 +17,7 @@ import typer
 
 from condensity._files import open_at_once
 from condensity.cli import options, questions
-from condensity.cli.met import Met
+from condensity.cli.met import IMPUTED, Met
 from condensity.cli.questions import Question
 from condensity.cli.reading import BLOCK_ROWS, Block, open_table, regrouped
 from condensity.cli.say import plain_errors
@@ -38,6 +39,7 @@ class Gaps(StrEnum):
 
 
 AS_FITTED = {"error": Gaps.error, "drop": Gaps.blank, "impute": Gaps.impute}
+BECAME = {Gaps.error: "", Gaps.blank: "their answers are left blank", Gaps.impute: IMPUTED}
 
 
 def predict_command(
@@ -85,19 +87,23 @@ def predict_command(
             questions.samples(found, sample, seed),
             questions.density(found, pdf),
         ]
+        if out is not None:
+            options.out_file(out)
         met = Met(found.columns)
         with open_table(data) as source:
             check_columns([column.name for column in found.columns], source.names)
             copied = options.names("--keep", keep, source.names)
-            blocks = regrouped(source.blocks(block_rows), ROWS)
+            gaps = missing or AS_FITTED[found.missing]
+            rows = chain.from_iterable(
+                answers(found, asked, block, copied, gaps, met)
+                for block in regrouped(source.blocks(block_rows), ROWS)
+            )
+            first = list(islice(rows, 1))  # whatever it meets is told before anything is written
             with _writer(out) as stream:
                 lines = csv.writer(stream, lineterminator="\n")
                 lines.writerow([*copied, *(name for one in asked for name in one.names)])
-                for block in blocks:
-                    gaps = missing or AS_FITTED[found.missing]
-                    for row in answers(found, asked, block, copied, gaps, met):
-                        lines.writerow(row)
-        met.tell()
+                lines.writerows(chain(first, rows))
+        met.tell(BECAME[gaps])
 
 
 def answers(

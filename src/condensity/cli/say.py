@@ -34,6 +34,8 @@ def plain_errors() -> Iterator[None]:
         if error.name is None or error.name.startswith("condensity"):
             raise
         refuse(str(error))
+    except FileNotFoundError as error:
+        refuse(f"there is no file {error.filename}: check its name and its folder")
     except OSError as error:
         refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except ValueError as error:
@@ -49,6 +51,11 @@ def refuse(message: str) -> None:
 def note(message: str) -> None:
     """Something to know."""
     typer.echo(f"note: {printable(message)}", err=True)
+
+
+def count(n: int, what: str) -> str:
+    """So many of something, in the singular or the plural."""
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def answer(told: dict[str, Any], words: list[str], json: bool) -> None:
@@ -101,5 +108,5 @@ class Progress:
         """Tell of a configuration that the fit has tried."""
         self.say(
             f"fitting: tried location {tried.location}, directions {tried.n_components}, "
-            f"loss at new samples {tried.loss:.4f}"
+            f"loss at new samples {tried.loss:.4f} (y standardised)"
         )

@@ -8,11 +8,12 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from condensity.cli import options
 from condensity.cli.describe import described, in_words, judged, verdict_in_words
 from condensity.cli.judge import judge
-from condensity.cli.met import Met
+from condensity.cli.met import IMPUTED, Met
 from condensity.cli.reading import BLOCK_ROWS, Block, open_table
-from condensity.cli.say import answer, note, plain_errors
+from condensity.cli.say import answer, count, note, plain_errors
 from condensity.core.kernels import Array, Mask
 from condensity.demo import PICTURE
 from condensity.demo import main as run_demo
@@ -53,6 +54,7 @@ def report_command(
 ) -> None:
     """Write a page in which the model can be explored, without any network."""
     with plain_errors():
+        options.out_file(out)
         found = TableModel.of(load(model))
         X_test, y_test = (None, None) if data is None else labelled_rows(found, data)
         page = write_report(
@@ -91,10 +93,10 @@ def labelled_rows(model: TableModel, path: str) -> tuple[Array, Array]:
         parts = [_labelled(model, block, met) for block in source.blocks(BLOCK_ROWS)]
         if not parts:
             raise ValueError("it has no rows: give rows with known targets")
-    met.tell()
+    met.tell(IMPUTED if model.missing == "impute" else "left out")
     X, Y, gaps = (np.concatenate(values) for values in zip(*parts, strict=True))
     if gaps.any():
-        note(f"{int(gaps.sum())} of {len(gaps)} rows lack values and are left out")
+        note(f"{int(gaps.sum())} of {count(len(gaps), 'row')} left out for missing values")
     if gaps.all():
         raise ValueError(f"{path}: none of its {len(gaps)} rows is complete: give some that are")
     return X[~gaps], Y[~gaps]

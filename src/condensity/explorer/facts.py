@@ -28,9 +28,8 @@ def facts(
     if readable.summary is not None:
         add(["Directions, d_z", str(len(readable.summary.offset))])
     if isinstance(density, Ensemble):
-        add(["Members", str(sum(len(part.members) for _, part in density.parts))])
-        if len(density.parts) > 1:
-            add(["Configurations", str(len(density.parts))])
+        members, parts = sum(len(part.members) for _, part in density.parts), len(density.parts)
+        add(["Members", f"{members}" + (f" in {parts} configurations" if parts > 1 else "")])
     add(["Gaussians", str(density.width)])
     for label, name in (
         ("Centres", "n_centers_"),

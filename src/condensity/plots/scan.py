@@ -133,6 +133,8 @@ def _over_feature(
     # A frame again, where a frame came: pipelines may ask for columns by name.
     told = rows if names is None else type(X)(dict(zip(X.columns, rows.T, strict=True)))
     name = f"x{varied}" if names is None else names[varied]
+    if len(rest) > 1:
+        name += f" (others {'at their medians' if at is None else 'fixed'})"
     return values[:, varied], positions, predict_dist(estimator, told), name
 
 
