@@ -8,6 +8,7 @@ is its part of the page.  With ``--only`` the other parts of the page stay as th
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +30,7 @@ SECTIONS = {  # name: heading, script and its options
     "passes": ("Passes over very many samples", "passes.py"),
     "answers": ("Answers", "answers.py"),
     "imports": ("Import", "imports.py"),
+    "since": ("Before and after", "since.py"),
 }
 TOP = """# Benchmarks
 
@@ -65,12 +67,35 @@ def sections_of(page):
     return {part.partition("\n")[0]: f"## {part.strip()}\n" for part in parts}
 
 
+def targets(known):
+    """All verdicts on one table; a figure with a decimal point is a measurement, no label."""
+    rows = []
+    for heading, text in known.items():
+        for line in text.splitlines():
+            cells = [cell.strip() for cell in line.strip("| ").split(" | ")]
+            labels = [cell for cell in cells if cell and not re.search(r"\d\.\d|met|missed", cell)]
+            said = re.findall(r"(?:at \w+ [^:|()]*|faster|slower): (?:met|\*?\*?missed)", line)
+            label = ", ".join(labels) if line.startswith("|") else ""
+            rows += [(heading, label, one.replace("**", "")) for one in said]
+    lines = [f"| {heading} | {label} | {told} |" for heading, label, told in rows]
+    met = sum(told.endswith("met") for *_, told in rows)
+    return "\n".join(
+        [
+            f"## Targets\n\n{met} of {len(rows)} met; what was measured is told below.\n",
+            "| section | what | target |\n|---|---|---|",
+            *(line.replace("missed", "**missed**") for line in lines),
+            "",
+        ]
+    )
+
+
 def write(path, found):
     """The page with the sections ``found``, by name; others as they were, in the usual order."""
     known = sections_of(path.read_text()) if path.exists() else {}
     known |= {SECTIONS[name][0]: text for name, text in found.items()}
     parts = [known[heading] for heading, *_ in SECTIONS.values() if heading in known]
-    path.write_text("\n".join([TOP, *(part.strip() + "\n" for part in parts)]))
+    summary = targets({part.partition("\n")[0][3:]: part for part in parts})
+    path.write_text("\n".join([TOP, summary, *(part.strip() + "\n" for part in parts)]))
 
 
 def main():

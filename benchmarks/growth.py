@@ -23,6 +23,7 @@ from condensity import LSCE
 
 SAMPLES, INPUTS = (1_000, 10_000, 100_000, 1_000_000), (5, 20, 100, 500)
 DX, N, JOBS = 20, 2_000, 2
+LINEAR = 1.05  # what is called linear
 MEMORY, MINUTES = 2048, 5  # of a million samples: MiB, and what "a few" are
 
 
@@ -73,8 +74,11 @@ def show(name, sizes, found):
         memory = f"{f['memory']:.0f}", f"{f['own']:.0f}"
         show_row(size, f["dz"], f"{f['seconds']:.1f}", f"{ratio:.1f}", *memory)
     if len(sizes) > 1:
-        steps = slope(sizes, [f["seconds"] for f in found])
-        print(f"\nTime grows between the last two as the size to the power {steps:.2f}.\n")
+        power = slope(sizes, [f["seconds"] for f in found])
+        print(
+            f"\nTime grows between the last two as the size to the power {power:.2f} "
+            f"({at_most(power, LINEAR, '')}).\n"
+        )
 
 
 def draw(panels, path):

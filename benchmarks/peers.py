@@ -157,7 +157,7 @@ def main():
         reference = reference or seconds
         word = ""
         if module:
-            word = "faster" if reference < seconds else "slower"
+            word = "faster: met" if reference < seconds else "slower"
             if word == "slower" and module not in FORESTS:
                 word = "**slower: missed**"
         ratio = seconds / reference

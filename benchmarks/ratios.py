@@ -20,12 +20,12 @@ def quickest(functions, repeats=7):
 
 def at_most(value, limit, unit="x"):
     """Whether a figure that should be small is."""
-    return f"at most {limit:g} {unit}: " + ("met" if value <= limit else "**missed**")
+    return f"at most {limit:g} {unit}".strip() + ": " + ("met" if value <= limit else "**missed**")
 
 
 def at_least(value, limit, unit="x"):
     """Whether a figure that should be large is."""
-    return f"at least {limit:g} {unit}: " + ("met" if value >= limit else "**missed**")
+    return f"at least {limit:g} {unit}".strip() + ": " + ("met" if value >= limit else "**missed**")
 
 
 def show_header(*names):

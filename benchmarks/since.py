@@ -1,0 +1,110 @@
+"""How much faster this version is than an earlier one, both measured in one run, in turn.
+
+    python benchmarks/since.py [--revision cb8b2eb] [--rounds 2]
+
+The earlier one is checked out beside this one for the time of the run; git must know it.  Each
+measurement is a process of its own that takes the library from either place and everything else
+from here; of several rounds the quickest counts.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import answers
+import fits
+import kernel
+from ratios import show_header, show_row
+
+import condensity
+
+HERE = Path(__file__).parent
+BEFORE = "cb8b2eb"  # the last before speed was worked on
+ROWS, CENTERS = 20_000, 200
+FITS = {
+    "`LSCE.as_published(2)`, n = 300": (fits.METHODS["given"]["`LSCE.as_published(2)`"], 300),
+    "`LSCE(2)`, n = 300": (fits.METHODS["given"]["`LSCE(2)`"], 300),
+    "`LSCE()`, n = 300": (fits.METHODS["to be found"]["`LSCE()`"], 300),
+    "`LSCE()`, n = 1000": (fits.METHODS["to be found"]["`LSCE()`"], 1000),
+}
+
+
+def kernel_seconds():
+    own, least = kernel.measure(20_000, 200, 20, 3)
+    return {"value and gradient of the SCE": [own, least]}
+
+
+def answer_seconds():
+    (least, *own), _ = answers.measure(ROWS, CENTERS)
+    names = [f"`{name}`, {ROWS} rows" for name in answers.QUESTIONS]
+    return {name: [seconds, least] for name, seconds in zip(names, own, strict=True)}
+
+
+def fit_seconds():
+    found = {name: fits.run(method, n, 10, seed=0) for name, (method, n) in FITS.items()}
+    return {name: [seconds, None, loss] for name, (seconds, loss, _) in found.items()}
+
+
+TASKS = {"kernel": kernel_seconds, "answers": answer_seconds, "fits": fit_seconds}
+
+
+def measured(task, source):
+    """What a task finds with the library at ``source``."""
+    print(f"{task}: {source.parent.name}", file=sys.stderr, flush=True)
+    settings = {**os.environ, "PYTHONPATH": str(source)}
+    command = [sys.executable, __file__, "--one", task]
+    out = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=settings)
+    return json.loads(out.stdout)
+
+
+def compare(old, new, rounds):
+    """The table, a row for each measurement."""
+    show_header("", "s before", "s now", "times as fast", "floor: before, now", "loss: before, now")
+    for task in TASKS:
+        found = [[measured(task, source) for source in (old, new)] for _ in range(rounds)]
+        for name in found[0][0]:
+            before, now = (min(one[side][name] for one in found) for side in (0, 1))
+            floors, losses = "", ""
+            if before[1]:
+                floors = ", ".join(f"{own / least:.1f} x" for own, least, *_ in (before, now))
+            if len(before) > 2:
+                losses = f"{before[2]:.3f}, {now[2]:.3f}"
+            seconds = f"{before[0]:.3g}", f"{now[0]:.3g}", f"{before[0] / now[0]:.1f}"
+            show_row(name, *seconds, floors, losses)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--revision", default=BEFORE)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--one", choices=TASKS, help="this task alone, with the library at hand")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    if options.one:
+        assert Path(condensity.__file__).is_relative_to(os.environ["PYTHONPATH"])
+        print(json.dumps(TASKS[options.one]()))
+        return
+    print(
+        f"This version beside the one before speed was worked on (`{options.revision}`), taken in "
+        f"turn, the quickest of {options.rounds} rounds; processor time on one thread. A floor is "
+        "the work that no algorithm avoids, measured beside it: the sections above tell of it. "
+        "Losses are those of the fits at new samples, lower is better.\n"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        old = Path(folder) / "before"
+        git = ("git", "-C", str(HERE))
+        add = (*git, "worktree", "add", "--quiet", "--detach", str(old), options.revision)
+        subprocess.run(add, check=True)
+        try:
+            compare(old / "src", HERE.parent / "src", options.rounds)
+        finally:
+            subprocess.run((*git, "worktree", "remove", "--force", str(old)), check=True)
+
+
+if __name__ == "__main__":
+    main()
