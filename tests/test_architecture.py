@@ -45,7 +45,9 @@ LAYERS = {  # what each room may use of the others
     "_files": set(),
     "frames": {"_validation"},
     "tablemodel": {"_validation", "frames"},
-    "persistence": {"_files", "core", "estimators", "frames", "tablemodel"},
+    "training": {"_validation", "frames"},
+    "_sound": {"core"},
+    "persistence": {"_files", "_sound", "core", "estimators", "frames", "tablemodel"},
     "explorer": {
         "__version__",
         "_files",
@@ -69,6 +71,7 @@ LAYERS = {  # what each room may use of the others
         "persistence",
         "reduction",
         "tablemodel",
+        "training",
     },
     "__main__": {"_extras", "cli"},
     "demo": {"_extras", "plots", "estimators", "explorer", "metrics", "datasets", "reduction"},

@@ -157,6 +157,13 @@ HOSTILE = {
     "a scaling of NaN": lambda c, a: c["state"]["_density"]["fields"]["x_scaling"]["fields"].update(
         sd={"tuple": [float("nan")] * 3}
     ),
+    "directions that are a number": lambda c, a: c["state"].update(components_=5),
+    "directions that are names": lambda c, a: c["state"].update(components_={"names": ["a"]}),
+    "directions of other inputs": lambda c, a: c["state"].update(components_={"array": 0}),
+    "names that are a number": lambda c, a: c["state"].update(feature_names_in_=5),
+    "fewer names": lambda c, a: c["state"].update(feature_names_in_={"names": ["a"]}),
+    "a location that is none": lambda c, a: c["state"].update(location_={"dict": {}}),
+    "an agreement that is none": lambda c, a: c["state"].update(subspace_agreement_=3),
     "more inputs than it has": lambda c, a: c["state"].update(n_features_in_=5 * 10**7),
     "more outputs than it has": lambda c, a: c["state"].update(_n_outputs=7),
     "no model at all": lambda c, a: (c.clear(), c.update(dict={})),

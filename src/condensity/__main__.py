@@ -14,9 +14,9 @@ def main() -> None:
             require(module, "cli")
     except ModuleNotFoundError as error:
         sys.exit(f"condensity: {error}")
-    from condensity.cli import app
+    from condensity.cli.app import run
 
-    app()
+    run()
 
 
 if __name__ == "__main__":

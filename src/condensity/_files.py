@@ -19,7 +19,15 @@ def write_at_once(path: Path, data: bytes) -> Path:
 
 @contextmanager
 def open_at_once(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write to piece by piece, which is there when all is written, or not at all."""
+    """A file to write to piece by piece, which is there when all is written, or not at all.
+
+    What is no file but a device or a pipe is written to as it is; a link, where it leads to.
+    """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        with path.open("wb") as stream:
+            yield stream
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as stream:
         try:

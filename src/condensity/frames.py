@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from condensity._validation import Array, Indices, Mask
+from condensity._validation import Array, Mask
 
 Cells = NDArray[Any]  # (m,) floats, text, or None where a value is missing
 
@@ -30,6 +30,8 @@ MISSING = frozenset(
 MOST_CATEGORIES = 100
 NUMBER, FLAG, CATEGORY = KINDS = ("number", "flag", "category")
 POLICIES = ("error", "drop", "impute")
+EXACT = 2**53  # whole numbers beyond are no floats
+WHOLE = re.compile(r"([+-]?\d+)\.0*")
 DATE = re.compile(r"(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3\d{4})([T ].*)?")
 
 
@@ -44,6 +46,8 @@ def cells(values: Any) -> Cells:
 def _cell(value: Any) -> float | str | None:
     if isinstance(value, bool):
         return str(value)
+    if isinstance(value, int) and abs(value) > EXACT:
+        return str(value)  # as a category it must not become another
     if isinstance(value, Real | Decimal):
         number = float(value)
         return None if np.isnan(number) else number
@@ -81,8 +85,9 @@ def _number(cell: float | str) -> float:
 def _text(cell: float | str) -> str:
     """A category by its name, the same whether it was read as a number or as text."""
     if isinstance(cell, str):
-        return cell
-    return str(int(cell)) if cell == round(cell) else repr(cell)
+        spelt = WHOLE.fullmatch(cell)
+        return spelt[1] if spelt else cell
+    return str(int(cell)) if np.isfinite(cell) and cell == round(cell) else repr(cell)
 
 
 @dataclass(frozen=True)
@@ -109,7 +114,8 @@ class Column:
         told = isinstance(self.categories, tuple) and all(
             isinstance(category, str) for category in self.categories
         )
-        if not (known and told and bool(self.categories) == (self.kind == CATEGORY)):
+        unlike = told and len(set(self.categories)) == len(self.categories)
+        if not (known and unlike and bool(self.categories) == (self.kind == CATEGORY)):
             raise ValueError(f"{self.name!r} is no column")
 
     @classmethod
@@ -121,7 +127,7 @@ class Column:
         if as_category:
             return cls(name, CATEGORY, _categories(name, there))
         if {_text(cell).lower() for cell in there} <= {"true", "false"}:
-            return cls(name, FLAG, fill=float(np.median(_flags(there))))
+            return cls(name, FLAG, fill=float(np.mean(_flags(there)) > 0.5))
         found = np.array([_number(cell) for cell in there])
         finite = found[np.isfinite(found)]
         if 2 * len(finite) > len(there):
@@ -217,54 +223,6 @@ def check_columns(needed: Iterable[str], known: Iterable[str]) -> None:
     if lacking:
         columns = "column" if len(lacking) == 1 else "columns"
         raise ValueError(f"the table lacks the {columns} {', '.join(lacking)}: add what is needed")
-
-
-@dataclass(frozen=True, eq=False)
-class Learned:
-    """A table to fit to: its columns, and the rows that are complete enough."""
-
-    columns: tuple[Column, ...]
-    X: Array  # (n, dx)
-    Y: Array  # (n, dy)
-    rows: Indices  # (n,) their numbers in the table, from 1
-    missing: dict[str, int]  # values, by the names of columns that lack some
-    n_dropped: int
-
-
-def learn(
-    table: Mapping[str, Any],
-    features: Sequence[str],
-    targets: Sequence[str],
-    *,
-    categorical: Sequence[str] = (),
-    missing: str = "error",
-) -> Learned:
-    """Learn the columns of a table.
-
-    ``missing`` says what to do about missing values: refuse them (error), leave their rows out
-    (drop), or put the median for a number and no category for a category (impute).  Rows without
-    a target are never filled in.
-    """
-    read = {name: cells(column_of(table, name)) for name in (*features, *targets)}
-    gaps = {name: is_missing(column) for name, column in read.items()}
-    counts = {name: int(gap.sum()) for name, gap in gaps.items() if gap.any()}
-    if counts and missing == "error":
-        told = ", ".join(f"{name!r} ({count})" for name, count in counts.items())
-        raise ValueError(
-            f"values are missing in {told}: choose --missing drop (leave their rows out) or "
-            "--missing impute (fill them in), or leave these columns out"
-        )
-    needed = targets if missing == "impute" else list(read)
-    drop = np.any([gaps[name] for name in needed], axis=0)
-    kept = {name: column[~drop] for name, column in read.items()}
-    if drop.all():
-        raise ValueError(f"none of the {len(drop)} rows is complete: leave columns out or impute")
-    Y = np.column_stack([target_numbers(name, read[name]) for name in targets])[~drop]
-    columns = tuple(
-        Column.learn(name, kept[name], as_category=name in categorical) for name in features
-    )
-    rows = np.flatnonzero(~drop)
-    return Learned(columns, encode(columns, kept).X, Y, rows + 1, counts, len(drop) - len(rows))
 
 
 def target_numbers(name: str, column: Cells) -> Array:

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from condensity import estimators
 from condensity._files import write_at_once
+from condensity._sound import check_sound
 from condensity.core.averaged import Averaged, Ensemble
 from condensity.core.bounds import Bounds
 from condensity.core.container import DamagedFileError, pack, unpack
@@ -61,10 +62,6 @@ MODELS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (*(getattr(estimators, name) for name in estimators.__all__), PublishedLSCE)
 }
-
-
-#: Models that keep no scaling of their own, and more inputs than anyone has.
-UNSCALED, MOST_INPUTS = ("FixedSubspace", "Reduced"), 10**6
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -117,7 +114,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         estimator = model.model if isinstance(model, TableModel) else model
         if type(estimator).__name__ not in MODELS:
             raise DamagedFileError("it holds no model")
-        _ask(estimator)
+        check_sound(estimator)
     except DamagedFileError as error:
         raise ValueError(
             f"{os.fspath(path)} is no model that can be read: {error}{origin}; "
@@ -236,44 +233,3 @@ class _Reader:
                 raise DamagedFileError(f"it has an attribute {name!r} that no model has")
             setattr(model, name, self.value(value))
         return model
-
-
-def _row(model: Any) -> NDArray[Any]:
-    """Inputs for one question, as many as the model's own scalings are of."""
-    n = model.n_features_in_
-    own = {len(s.sd) for s in _scalings(vars(model)) if len(s.sd) == n}
-    if not own and type(model).__name__ not in UNSCALED:
-        raise DamagedFileError("it does not fit its own number of inputs")
-    if n > MOST_INPUTS:
-        raise DamagedFileError(f"it claims to have {n} inputs")
-    return np.zeros((1, n))
-
-
-def _scalings(value: Any) -> list[Scaling]:
-    """All scalings within a value, which must be sound."""
-    if isinstance(value, Scaling):
-        if not (np.isfinite(value.mean).all() and np.isfinite(value.sd).all()):
-            raise DamagedFileError("its scaling is no numbers")
-        return [value]
-    if is_dataclass(value):
-        value = {f.name: getattr(value, f.name) for f in fields(value)}
-    if isinstance(value, dict):
-        value = list(value.values())
-    found = [_scalings(item) for item in value] if isinstance(value, tuple | list) else []
-    return [scaling for part in found for scaling in part]
-
-
-def _ask(model: Any) -> None:
-    """One question: a model that cannot answer it is no model."""
-    try:
-        row = _row(model)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a row without the names of its columns
-            answer = model.predict(row) if hasattr(model, "predict_dist") else model.transform(row)
-            if hasattr(model, "predict_dist"):
-                model.score(row, answer)  # which knows how many outputs there are
-        sound = bool(np.isfinite(answer).all())
-    except Exception as error:
-        raise DamagedFileError(f"what it holds does not fit together ({error})") from error
-    if not sound:
-        raise DamagedFileError("its answers are no numbers")

@@ -27,10 +27,11 @@ class Verdict:
         Log loss, lower is better, and its standard error.
     coverage : tuple of float
         For each output, the share of its values within the intervals of probability 0.9.
-    error_without_reduction : None or float, default=None
-        Squared loss of ``LSCDE`` on all inputs.
-    error_without_inputs : None or float, default=None
-        Squared loss of the density of y alone.
+    error_without_reduction, error_without_inputs : None or float, default=None
+        Squared loss of the same estimator with as many directions as inputs, and of the density
+        of y alone.
+    reduction_se, inputs_se : None or float, default=None
+        Standard errors of what these losses are more than ``error``, row by row.
     """
 
     rows: int
@@ -41,10 +42,17 @@ class Verdict:
     coverage: tuple[float, ...]
     error_without_reduction: float | None = None
     error_without_inputs: float | None = None
+    reduction_se: float | None = None
+    inputs_se: float | None = None
 
     def __post_init__(self) -> None:
         told = (self.error, self.error_se, self.log_loss, self.log_loss_se, *self.coverage)
-        others = (self.error_without_reduction, self.error_without_inputs)
+        others = (
+            self.error_without_reduction,
+            self.error_without_inputs,
+            self.reduction_se,
+            self.inputs_se,
+        )
         numbers = (self.rows, *told, *(value for value in others if value is not None))
         if not all(isinstance(value, int | float) for value in numbers):
             raise ValueError("its evaluation is no numbers")
@@ -68,8 +76,8 @@ class TableModel:
     --------
     >>> from condensity import LSCDE
     >>> from condensity.datasets import toy_b
-    >>> from condensity.frames import learn
     >>> from condensity.tablemodel import TableModel
+    >>> from condensity.training import learn
     >>> X, y = toy_b().sample(60, random_state=0)
     >>> table = {"a": X[:, 1], "kind": ["one", "two"] * 30, "y": y}
     >>> learned = learn(table, ["a", "kind"], ["y"])
@@ -104,6 +112,8 @@ class TableModel:
                 values.ndim == 2 and values.shape[1] == columns and np.isfinite(values).all()
             ):
                 raise ValueError("its training rows are not those of its model")
+        if self.X is not None and self.Y is not None and len(self.X) != len(self.Y):
+            raise ValueError("its training rows are not those of its model")
 
     def __repr__(self) -> str:
         given = ", ".join(column.name for column in self.columns)

@@ -14,8 +14,7 @@ import condensity
 from commands import QUICK, columns, read, refused, run, write
 from condensity import LSCDE, LSCE, SIR, Reduced
 from condensity.cli.fit import KEPT_ROWS, _thinned
-from condensity.frames import learn
-from condensity.metrics import squared_loss
+from condensity.metrics import squared_loss, squared_loss_by_row
 
 
 def test_fit_evaluates_with_rows_held_out(folder, tmp_path):
@@ -34,10 +33,11 @@ def test_fit_evaluates_with_rows_held_out(folder, tmp_path):
     assert told["file"] == str(out)
 
     # The same by hand, with the rows that the seed draws.
-    learned = learn(columns(), ["a", "colour"], ["y"])
     rows = np.random.default_rng(0).permutation(60)
     test, train = np.sort(rows[:15]), np.sort(rows[15:])
-    X, y = learned.X, learned.Y[:, 0]
+    table = columns()
+    colours = [table["colour"] == colour for colour in ("blue", "green", "red")]
+    X, y = np.column_stack([table["a"], *colours]), table["y"]
     ours = LSCE(1, n_members=1, random_state=0).fit(X[train], y[train])
     dist, found = ours.predict_dist(X[test]), told["evaluation"]
     assert found["error"] == pytest.approx(squared_loss(dist, y[test]))
@@ -46,8 +46,11 @@ def test_fit_evaluates_with_rows_held_out(folder, tmp_path):
     )
     assert found["coverage"]["y"]["share"] == pytest.approx(inside)
     assert found["coverage"]["y"]["standard_error"] == pytest.approx((0.9 * 0.1 / 15) ** 0.5)
-    plain = LSCDE(random_state=0).fit(X[train], y[train])
+    plain = LSCE(4, n_members=1, random_state=0).fit(X[train], y[train])
     assert found["error_without_reduction"] == pytest.approx(-plain.score(X[test], y[test]))
+    apart = squared_loss_by_row(plain.predict_dist(X[test]), y[test][:, None])
+    apart = apart - squared_loss_by_row(dist, y[test][:, None])
+    assert found["reduction_se"] == pytest.approx(apart.std(ddof=1) / 15**0.5)
     # Without inputs: about what a textbook's estimate of the density of y gets.
     kde = gaussian_kde(y[train])
     expected = 0.5 * kde.integrate_kde(kde) - kde(y[test]).mean()
@@ -166,7 +169,7 @@ HOSTILE = {
         "target 'y' holds text such as 'big'",
     ),
     "a gzip that is cut": (gzip.compress(b"a,y\n" + b"1,2\n" * 2000)[:-20], "is damaged"),
-    "no Parquet": (b"PAR1 and nothing more", ""),
+    "no Parquet": (b"PAR1 and nothing more", "Parquet"),
     "few rows": (b"a,y\n" + b"1,2\n" * 5, "rows are left to fit to, which is too few"),
     "a constant target": (b"a,y\n" + b"1,2\n2,2\n" * 20, "y does not vary"),
     "dates": (b"a,y\n" + b"2020-01-01,2\n2020-01-02,3\n" * 20, "holds dates"),
@@ -298,16 +301,79 @@ def test_rows_without_targets_are_nothing_to_evaluate_with(folder, tmp_path):
 
 
 def test_many_training_rows_are_thinned():
-    rows = np.arange(3, 2003)
-    kept = _thinned(rows, 0)
+    kept = _thinned(2000, 0)
     assert len(set(kept.tolist())) == KEPT_ROWS
-    assert set(kept.tolist()) <= set(rows.tolist())
+    assert set(kept.tolist()) <= set(range(2000))
     assert (np.diff(kept) > 0).all()
+    np.testing.assert_array_equal(_thinned(5, 0), range(5))
 
 
 def condensity_process(*arguments, **how):
     command = [sys.executable, "-m", "condensity", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, **how)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["fit"], "condensity fit --help"),
+        (["fit", "x.csv", "--target", "y", "--out", "m", "--members", "x"], "fit --help"),
+        (["nonsense"], "No such command 'nonsense': see "),
+    ],
+)
+def test_what_is_no_command_is_told_in_a_sentence(arguments, says):
+    done = condensity_process(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("condensity: ")
+    assert says in done.stderr
+
+
+def test_without_standard_output_a_file_must_be_named(folder):
+    command = f"{sys.executable} -m condensity predict {folder}/model.cdn {folder}/new.csv >&-"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "there is no standard output to write to: name a file with --out" in done.stderr
+
+
+def test_rows_held_out_have_no_say(tmp_path):
+    """Neither medians nor categories come from them, and copies of rows are told."""
+    table = columns()
+    rows = np.random.default_rng(0).permutation(60)
+    held_out = rows[:12]
+    table["a"] = table["a"].astype(object)
+    table["a"][rows[12]] = ""
+    table["a"][held_out] = 1000.0
+    table["colour"] = table["colour"].astype(object)
+    table["colour"][held_out[0]] = "mauve"
+    path, out = write(tmp_path / "x.csv", table), tmp_path / "m.cdn"
+    fit = ("fit", path, "--target", "y", "--exclude", "y2", "--out", out, *QUICK)
+    result = run(*fit, "--missing", "impute", "--json")
+    a, _, colour = json.loads(result.stdout)["columns"]
+    assert a["fill"] == np.median([float(v) for v in table["a"][rows[13:]]])
+    assert colour["categories"] == ["blue", "green", "red"]
+    assert "'colour' has a category that no row fitted to has in 1 row held out" in result.stderr
+    twice = {name: np.repeat(column, 3) for name, column in columns().items()}
+    copied = write(tmp_path / "twice.csv", twice)
+    result = run("fit", copied, "--target", "y", "--out", out, *QUICK)
+    assert "of 36 rows held out equal rows fitted to: if rows were copied" in result.stderr
+
+
+def test_repeated_values_of_the_target_do_not_make_the_inputs_look_useless(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=120)
+    y = np.round(2 * x + 0.5 * rng.normal(size=120))
+    path = write(tmp_path / "x.csv", {"x": x, "noise": rng.normal(size=120), "y": y})
+    fit = ("fit", path, "--target", "y", "--out", tmp_path / "m.cdn", *QUICK, "--json")
+    found = json.loads(run(*fit).stdout)["evaluation"]
+    assert found["error"] < found["error_without_inputs"] - 2 * found["inputs_se"]
+
+
+def test_equal_names_of_inputs_are_refused(tmp_path):
+    table = columns() | {"colour=red": np.arange(60.0)}
+    fit = ("fit", write(tmp_path / "x.csv", table), "--target", "y", "--out", tmp_path / "m.cdn")
+    refused(*fit, says="'colour' has a category that becomes an input 'colour=red'")
 
 
 def test_in_a_pipe_and_without_a_terminal(folder):

@@ -45,6 +45,10 @@ HOSTILE = {
     "a target that is no name": lambda f: f.update(targets={"tuple": [3]}),
     "another policy": lambda f: f.update(missing="guess"),
     "samples of another width": lambda f: f.update(X=f["Y"]),
+    "fewer samples of the target": lambda f: f.update(Y={"array": f["X"]["array"]}),
+    "the same category twice": lambda f: f["columns"]["tuple"][2]["fields"].update(
+        categories={"tuple": ["red", "red", "blue"]}
+    ),
     "samples that are none": lambda f: f.update(X="rows"),
     "rows that are no number": lambda f: f.update(rows="many"),
     "a verdict on other outputs": lambda f: f.update(verdict=_verdict(coverage=[0.9, 0.9])),
@@ -81,7 +85,23 @@ def test_an_honest_verdict_is_read(folder, tmp_path):
 
 
 def test_only_plain_values_are_built():
-    assert {"Column", "TableModel", "Verdict"} <= set(VALUES)
+    assert sorted(VALUES) == [
+        "Averaged",
+        "Bounds",
+        "Coefficients",
+        "Column",
+        "Components",
+        "Constant",
+        "Density",
+        "Ensemble",
+        "NeighborDensity",
+        "Plane",
+        "Sample",
+        "Scaling",
+        "Start",
+        "TableModel",
+        "Verdict",
+    ]
 
 
 def test_files_of_older_versions_are_read():

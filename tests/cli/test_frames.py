@@ -8,7 +8,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from condensity.frames import Column, cells, encode, is_missing, learn
+from condensity.frames import Column, cells, encode, is_missing
+from condensity.training import learn
 
 NAN = float("nan")
 
@@ -87,6 +88,7 @@ REFUSED = {
     "many categories": ([f"c{i % 120}" for i in range(600)], "has 120 categories in 600 rows"),
     "a word among numbers": ([*range(9), "many"], "must hold numbers, got 'many' in row 10"),
     "infinity": ([*range(9), "inf"], "must hold numbers, got 'inf' in row 10"),
+    "an infinite number": ([*range(9), np.inf], "must hold numbers, got 'inf' in row 10"),
     "underscores": ([*range(9), "1_0"], "must hold numbers, got '1_0' in row 10"),
     "nothing": ([""] * 10, "holds no values: leave it out"),
 }
@@ -101,6 +103,15 @@ def test_columns_of_no_use_are_refused_with_the_remedy(values, says):
 def test_numbers_may_be_called_categories():
     found = Column.learn("zip", cells([1.0, 2.0, 1.0, 2.5, 1.0, 2.0]), as_category=True)
     assert found.categories == ("1", "2", "2.5")
+    spelt = Column.learn("zip", cells(["1.0", "2.", "01", "2", "1", "1"]), as_category=True)
+    assert spelt.categories == ("01", "1", "2")
+    large = Column.learn("id", cells([2**53, 2**53 + 1] * 3), as_category=True)
+    assert large.categories == (str(2**53), str(2**53 + 1))
+
+
+def test_a_flag_that_is_missing_is_what_most_are():
+    assert Column.learn("on", cells([True, True, False, None])).fill == 1
+    assert Column.learn("on", cells([True, False])).fill == 0
 
 
 def test_text_at_predict_is_named_with_its_row():

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from condensity.cli.fit import fit_command
 from condensity.cli.predict import predict_command
 from condensity.cli.reproduce import reproduce_command
+from condensity.cli.say import printable
 from condensity.cli.show import demo_command, evaluate_command, inspect_command, report_command
+
+#: Typer has it from click, or from a copy of click of its own.
+UsageError: Any = typer.BadParameter.__mro__[1]
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
@@ -29,6 +34,20 @@ def main(
     ] = False,
 ) -> None:
     """Conditional densities p(y|x) and the few directions of x they depend on."""
+
+
+def run() -> None:
+    """Run a command; what is wrong with its options is told in a sentence, as all else is."""
+    try:
+        sys.exit(app(standalone_mode=False) or 0)
+    except UsageError as error:
+        command = error.ctx.command_path if error.ctx else "condensity"
+        message = " ".join(error.format_message().split()).rstrip(".")
+        typer.echo(f"condensity: {printable(message)}: see {command} --help", err=True)
+    except (typer.Abort, KeyboardInterrupt):
+        typer.echo("condensity: stopped", err=True)
+        sys.exit(130)
+    sys.exit(2)
 
 
 app.command("fit")(fit_command)

@@ -79,10 +79,15 @@ def verdict_in_words(verdict: Verdict, targets: tuple[str, ...]) -> list[str]:
         f"at {verdict.rows} rows, lower is better"
     ]
     others = (
-        ("without reduction (LSCDE)", verdict.error_without_reduction),
-        ("without inputs (density of y alone)", verdict.error_without_inputs),
+        ("without reduction", verdict.error_without_reduction, verdict.reduction_se),
+        ("without inputs", verdict.error_without_inputs, verdict.inputs_se),
     )
-    lines += [f"  {name}: {_digits(value)}" for name, value in others if value is not None]
+    for name, value, se in others:
+        if value is not None:
+            more = value - verdict.error
+            by = f"{abs(more):.2g} {'more' if more > 0 else 'less'}"
+            error = "" if se is None else f", standard error {se:.2g}"
+            lines.append(f"  {name} {_digits(value)} ({by}{error})")
     for name, share in zip(targets, verdict.coverage, strict=True):
         se = _coverage_error(verdict.rows)
         lines.append(

@@ -13,14 +13,15 @@ import typer
 
 from condensity.cli import options
 from condensity.cli.describe import described, in_words
-from condensity.cli.judge import compare, judge
+from condensity.cli.judge import compare
 from condensity.cli.reading import Source, open_table
 from condensity.cli.say import Progress, answer, count, note, plain_errors
 from condensity.core.kernels import Array, Indices
 from condensity.estimators import LSCE
-from condensity.frames import Learned, learn
+from condensity.frames import Column, encode
 from condensity.persistence import save
 from condensity.tablemodel import TableModel, Verdict
+from condensity.training import Complete, complete
 
 #: Rows that a fit cannot do without, and training rows that the file keeps for the report.
 FEWEST_ROWS, KEPT_ROWS = 10, 500
@@ -54,6 +55,10 @@ def fit_command(
     ] = Missing.error,
     components: Annotated[str, typer.Option(help="number of directions, or auto")] = "auto",
     members: Annotated[int, typer.Option(min=1, help="models to average; 1: a single one")] = 5,
+    min_bandwidth: Annotated[
+        float | None,
+        typer.Option(min=0, help="no kernel is narrower than this (default: the steps of y)"),
+    ] = None,
     bounds: Annotated[
         list[str] | None,
         typer.Option(help="LOWER,UPPER of the target, either may be empty; repeat for several"),
@@ -73,6 +78,7 @@ def fit_command(
         estimator = LSCE(
             options.components(components),
             n_members=members,
+            min_bandwidth=min_bandwidth,
             bounds=options.bounds(bounds or [], len(target)),
             random_state=seed,
             n_jobs=jobs,
@@ -81,32 +87,32 @@ def fit_command(
         with open_table(data) as source:
             given = options.names("--features", features, source.names)
             left_out = options.names("--exclude", exclude, source.names)
-            learned = learn(
-                source.whole(),
-                chosen_features(source, target, given, left_out),
-                target,
-                categorical=options.names("--categorical", categorical, source.names),
-                missing=missing,
-            )
-        _tell_missing(learned, missing)
-        _check_components(estimator, learned)
-        _check_bounds(estimator, learned, target)
-        train, test = split(len(learned.X), test_share, seed)
+            as_categories = options.names("--categorical", categorical, source.names)
+            chosen = chosen_features(source, target, given, left_out)
+            found = complete(source.whole(), chosen, target, missing=missing)
+        _tell_missing(found, missing)
+        _check_bounds(estimator, found, target)
+        train, test = split(len(found), test_share, seed)
+        columns = found.learn(train, categorical=as_categories)  # rows held out have no say
+        X, Y = encode(columns, found.some(train)).X, found.Y[train]
+        _check_components(estimator, X)
+        _tell_constant(columns, X)
+        new = _held_out(columns, found, test, (X, Y)) if len(test) else None
         with Progress() as progress:
-            verdict = fit(estimator, learned, train, test, progress)
-        kept = _thinned(train, seed) if samples else None
+            verdict = fit(estimator, (X, Y), new, progress)
+        kept = _thinned(len(X), seed) if samples else None
         model = TableModel(
             estimator,
-            learned.columns,
+            columns,
             tuple(target),
             str(missing),
-            None if kept is None else learned.X[kept],
-            None if kept is None else learned.Y[kept],
+            None if kept is None else X[kept],
+            None if kept is None else Y[kept],
             len(train),
             verdict,
         )
         save(model, out)
-        told = described(model) | {"file": os.fspath(out), "missing_values": learned.missing}
+        told = described(model) | {"file": os.fspath(out), "missing_values": found.missing}
         answer(told, [*in_words(model), f"model: {out}"], json)
 
 
@@ -146,24 +152,44 @@ def split(n: int, test_share: float, seed: int) -> tuple[Indices, Indices]:
 
 
 def fit(
-    estimator: LSCE, learned: Learned, train: Indices, test: Indices, progress: Progress
+    estimator: LSCE,
+    train: tuple[Array, Array],
+    new: tuple[Array, Array] | None,
+    progress: Progress,
 ) -> Verdict | None:
-    """Fit to some rows, judge by the others."""
-    X, Y = learned.X[train], learned.Y[train]
-    _tell_constant(learned, X)
+    """Fit to some rows, judge by others."""
+    X, Y = train
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not vary in column")  # told by name
         estimator.set_params(verbose=progress.hear).fit(X, Y[:, 0] if Y.shape[1] == 1 else Y)
-        estimator.set_params(verbose=0)
-        if not len(test):
-            return None
-        progress.say("evaluating")
-        held_out = learned.X[test], learned.Y[test]
-        return compare(judge(estimator, *held_out), (X, Y), held_out)
+    estimator.set_params(verbose=0)
+    if new is None:
+        return None
+    progress.say("evaluating")
+    return compare(estimator, train, new)
 
 
-def _check_components(estimator: LSCE, learned: Learned) -> None:
-    d_z, width = estimator.n_components, learned.X.shape[1]
+def _held_out(
+    columns: tuple[Column, ...], found: Complete, rows: Indices, train: tuple[Array, Array]
+) -> tuple[Array, Array]:
+    """Rows that the model is judged by, with a word on what makes them harder or easier."""
+    encoded, Y = encode(columns, found.some(rows)), found.Y[rows]
+    for column, unseen in zip(columns, encoded.unseen.T, strict=True):
+        if unseen.any():
+            there = count(int(unseen.sum()), "row")
+            note(f"{column.name!r} has a category that no row fitted to has in {there} held out")
+    known = {row.tobytes() for row in np.hstack(train)}
+    copies = sum(row.tobytes() in known for row in np.hstack([encoded.X, Y]))
+    if copies:
+        note(
+            f"{copies} of {count(len(rows), 'row')} held out equal rows fitted to: if rows were "
+            "copied, the model looks better than it is"
+        )
+    return encoded.X, Y
+
+
+def _check_components(estimator: LSCE, X: Array) -> None:
+    d_z, width = estimator.n_components, X.shape[1]
     if isinstance(d_z, int) and d_z > width:
         raise ValueError(
             f"--components is {d_z}, but the columns make {count(width, 'input')}: give at most "
@@ -171,9 +197,9 @@ def _check_components(estimator: LSCE, learned: Learned) -> None:
         )
 
 
-def _check_bounds(estimator: LSCE, learned: Learned, targets: list[str]) -> None:
+def _check_bounds(estimator: LSCE, found: Complete, targets: list[str]) -> None:
     """Say which rows of the file lie outside: the estimator only knows those it is given."""
-    for name, y, ends in zip(targets, learned.Y.T, estimator.bounds or [], strict=False):
+    for name, y, ends in zip(targets, found.Y.T, estimator.bounds or [], strict=False):
         lower, upper = (
             value if end is None else end
             for end, value in zip(ends, (-np.inf, np.inf), strict=True)
@@ -184,29 +210,29 @@ def _check_bounds(estimator: LSCE, learned: Learned, targets: list[str]) -> None
             raise ValueError(
                 f"{len(outside)} of {count(len(y), 'value')} of {name!r} do not lie strictly "
                 f"between the --bounds {lower:g} and {upper:g}, the first is {y[first]:g} in row "
-                f"{learned.rows[first]}: widen them, or model values at a bound apart"
+                f"{found.rows[first]}: widen them, or model values at a bound apart"
             )
 
 
-def _tell_constant(learned: Learned, X: Array) -> None:
-    names = [name for column in learned.columns for name in column.names]
+def _tell_constant(columns: tuple[Column, ...], X: Array) -> None:
+    names = [name for column in columns for name in column.names]
     for name, values in zip(names, X.T, strict=True):
         if (values == values[0]).all():
             note(f"{name!r} does not vary in the rows to fit to, and tells nothing")
 
 
-def _thinned(rows: Indices, seed: int) -> Indices:
-    if len(rows) <= KEPT_ROWS:
-        return rows
-    return np.sort(np.random.default_rng(seed).choice(rows, KEPT_ROWS, replace=False))
+def _thinned(n: int, seed: int) -> Indices:
+    if n <= KEPT_ROWS:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).choice(n, KEPT_ROWS, replace=False))
 
 
-def _tell_missing(learned: Learned, missing: Missing) -> None:
-    for name, n in learned.missing.items():
+def _tell_missing(found: Complete, missing: Missing) -> None:
+    for name, n in found.missing.items():
         note(f"column {name!r} has {count(n, 'missing value')}")
-    if learned.n_dropped:
+    if found.n_dropped:
         what = "a target" if missing is Missing.impute else "values"
-        rows = count(learned.n_dropped, "row")
-        note(f"{rows} without {what} left out, {count(len(learned.X), 'row')} used")
-    if learned.missing and missing is Missing.impute:
+        rows = count(found.n_dropped, "row")
+        note(f"{rows} without {what} left out, {count(len(found), 'row')} used")
+    if found.missing and missing is Missing.impute:
         note("numbers that were missing are filled in with medians, categories with none")

@@ -19,10 +19,9 @@ from condensity._files import open_at_once
 from condensity.cli import options, questions
 from condensity.cli.met import IMPUTED, Met
 from condensity.cli.questions import Question
-from condensity.cli.reading import BLOCK_ROWS, Block, open_table, regrouped
+from condensity.cli.reading import BLOCK_ROWS, Block, open_table, read_model, regrouped
 from condensity.cli.say import plain_errors
 from condensity.frames import check_columns, encode
-from condensity.persistence import load
 from condensity.tablemodel import TableModel
 
 #: Rows asked at a time.  Sums may depend on how many there are, in their last bits: with as many
@@ -76,7 +75,7 @@ def predict_command(
     Without any question: means and the quantiles 0.05, 0.5 and 0.95.
     """
     with plain_errors():
-        found = TableModel.of(load(model))
+        found = read_model(model)
         if not (quantiles or interval or prob_above or sample or pdf):
             quantiles = "0.05,0.5,0.95"
         asked = [
@@ -143,6 +142,8 @@ def _is_nothing(cell: Any) -> bool:
 def _writer(out: Path | None) -> Iterator[IO[str]]:
     """Text for a file that is there as a whole or not at all, or for standard output."""
     if out is None:
+        if sys.stdout is None:
+            raise ValueError("there is no standard output to write to: name a file with --out")
         yield sys.stdout
         sys.stdout.flush()
         return

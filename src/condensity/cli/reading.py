@@ -1,4 +1,4 @@
-"""Tables in files, block by block: CSV, also compressed, and Parquet."""
+"""Tables in files, block by block: CSV, also compressed, and Parquet; and models."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condensity._extras import require
+from condensity.persistence import load
+from condensity.tablemodel import TableModel
 
 Block = dict[str, NDArray[Any]]
 
@@ -26,6 +28,15 @@ STANDARD_INPUT = "-"
 DELIMITERS = (",", ";", "\t", "|")
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
 BLOCK_ROWS = 10_000
+
+
+def read_model(path: str) -> TableModel:
+    """The model in a file, to be asked with tables."""
+    found = load(path)
+    try:
+        return TableModel.of(found)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
 
 
 @dataclass(frozen=True)

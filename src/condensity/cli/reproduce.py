@@ -45,7 +45,8 @@ def reproduce_command(
     chosen = _problems(names, only or [])
     console = Console(stderr=True)
     cells = cells_of(names, quick=quick, only=chosen)
-    to_do = missing(cells, records_of(out, quick=quick), retry=retry)
+    with plain_errors():
+        to_do = missing(cells, records_of(out, quick=quick), retry=retry)
     lacking = tables_not_there(to_do)
     if lacking:
         refuse(f"none of the {len(lacking)} tables is there: {next(iter(lacking.values()))}")

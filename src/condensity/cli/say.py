@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -17,6 +18,13 @@ from rich.markup import escape
 
 from condensity.reduction.configurations import Configuration
 
+REMEDIES = {
+    errno.EACCES: "choose another file, or change its permissions",
+    errno.EROFS: "choose another folder",
+    errno.ENOSPC: "make room on the disk",
+    errno.EISDIR: "name a file in it",
+}
+
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
@@ -25,6 +33,8 @@ def plain_errors() -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)
+            # Arrays are asked in the order of the columns, by those who know it.
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
             warnings.showwarning = lambda message, *rest, **more: note(str(message))
             yield
     except BrokenPipeError:  # whoever read our answers has enough of them
@@ -37,7 +47,8 @@ def plain_errors() -> Iterator[None]:
     except FileNotFoundError as error:
         refuse(f"there is no file {error.filename}: check its name and its folder")
     except OSError as error:
-        refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        refuse(what + (f": {REMEDIES[error.errno]}" if error.errno in REMEDIES else ""))
     except ValueError as error:
         refuse(str(error))
 

@@ -12,14 +12,13 @@ from condensity.cli import options
 from condensity.cli.describe import described, in_words, judged, verdict_in_words
 from condensity.cli.judge import judge
 from condensity.cli.met import IMPUTED, Met
-from condensity.cli.reading import BLOCK_ROWS, Block, open_table
+from condensity.cli.reading import BLOCK_ROWS, Block, open_table, read_model
 from condensity.cli.say import answer, count, note, plain_errors
 from condensity.core.kernels import Array, Mask
 from condensity.demo import PICTURE
 from condensity.demo import main as run_demo
 from condensity.explorer import write_report
 from condensity.frames import cells, check_columns, encode, numbers
-from condensity.persistence import load
 from condensity.tablemodel import TableModel
 
 Model = Annotated[str, typer.Argument(help="file that fit wrote")]
@@ -29,7 +28,7 @@ Json = Annotated[bool, typer.Option("--json", help="tell it as JSON")]
 def inspect_command(model: Model, json: Json = False) -> None:
     """Say what a model is: targets, columns, directions, and how good it was held to be."""
     with plain_errors():
-        found = TableModel.of(load(model))
+        found = read_model(model)
         answer(described(found), in_words(found), json)
 
 
@@ -40,7 +39,7 @@ def evaluate_command(
 ) -> None:
     """Say how a model does at rows with known targets."""
     with plain_errors():
-        found = TableModel.of(load(model))
+        found = read_model(model)
         verdict = judge(found.model, *labelled_rows(found, data))
         answer(judged(verdict, found.targets), verdict_in_words(verdict, found.targets), json)
 
@@ -55,20 +54,23 @@ def report_command(
     """Write a page in which the model can be explored, without any network."""
     with plain_errors():
         options.out_file(out)
-        found = TableModel.of(load(model))
+        found = read_model(model)
         X_test, y_test = (None, None) if data is None else labelled_rows(found, data)
-        page = write_report(
-            found.model,
-            out,
-            X=found.X,
-            y=found.Y,
-            X_test=X_test,
-            y_test=y_test,
-            feature_names=found.feature_names,
-            categories=found.categories,
-            target_names=found.targets,
-            n_train=found.rows,
-        )
+        try:
+            page = write_report(
+                found.model,
+                out,
+                X=found.X,
+                y=found.Y,
+                X_test=X_test,
+                y_test=y_test,
+                feature_names=found.feature_names,
+                categories=found.categories,
+                target_names=found.targets,
+                n_train=found.rows,
+            )
+        except TypeError as error:  # a model that no page can show
+            raise ValueError(f"{model}: {error}") from error
         typer.echo(page)
 
 

@@ -89,8 +89,6 @@ class LoadingsDisplay:
             unit = PER_UNIT
             if X is not None:
                 loadings, unit = loadings * check_inputs(model, X).std(axis=0), PER_SD
-        largest = np.take_along_axis(loadings, abs(loadings).argmax(axis=1)[:, None], axis=1)
-        loadings = np.where(largest < 0, -1.0, 1.0) * loadings
         names = names or [f"x{j}" for j in range(loadings.shape[1])]
         return cls(loadings, names, unit=unit).plot(ax=ax, **kwargs)
 
