@@ -241,7 +241,9 @@ def test_damaged_models_and_other_models(folder, tmp_path):
     X = pd.DataFrame({"a": columns()["a"], "b": columns()["b, of two"]})
     fixed = LSCDE(bandwidth=0.5, penalty=0.1, random_state=0)
     condensity.save(fixed.fit(X, columns()["y"]), bad)
-    assert read(run("predict", bad, write(tmp_path / "x.csv", X.to_dict("list"))).stdout)["y_mean"]
+    answered = run("predict", bad, write(tmp_path / "x.csv", X.to_dict("list")))
+    assert read(answered.stdout)["y_mean"]
+    assert answered.stderr == ""
     assert "y given 2 columns: a, b" in run("inspect", bad).stdout
     condensity.save(fixed.fit(X.to_numpy(), columns()["y"]), bad)
     refused("inspect", bad, says="does not know the names of its columns")
