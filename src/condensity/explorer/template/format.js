@@ -65,8 +65,15 @@ function readNumber(text, { empty } = {}) {
   return { value };
 }
 
-/** Round numbers between low and high, about as many as asked for. */
+/** Round numbers between low and high, about as many as asked for, and two if it can be. */
 function ticks(low, high, count) {
+  const found = roundNumbers(low, high, count);
+  if (found.length > 1) return found;
+  const finer = roundNumbers(low, high, 2.5 * count), half = Math.ceil(finer.length / 2);
+  return finer.filter((_, i) => i % half === 0);
+}
+
+function roundNumbers(low, high, count) {
   const raw = (high - low) / Math.max(1, count), unit = 10 ** Math.floor(Math.log10(raw));
   const step = unit * [1, 2, 5, 10].find((factor) => factor * unit >= raw * 0.999), out = [];
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i++) {

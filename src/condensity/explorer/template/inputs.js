@@ -140,7 +140,7 @@ function numberRow({ inputs: [index], constant }, id, label) {
     if (!sampled) return "More than three standard deviations from the mean of the training data.";
     return `Beyond the training data, ${showInput(input.low, input)} to ${showInput(input.high, input)}.`;
   };
-  const write = () => { field.value = exact(state.x[index]); };
+  const write = () => { field.value = field.title = exact(state.x[index]); };
   return {
     node,
     show() {

@@ -9,6 +9,10 @@ function mark(tag, attributes, text) {
   return node;
 }
 
+function longest(texts) {
+  return Math.max(0, ...texts.map((text) => text.length));
+}
+
 class Plot {
   /** `draw(plot)` draws everything; it is called again whenever the width changes. */
   constructor(host, margins, draw) {
@@ -42,10 +46,11 @@ class Plot {
     this.ends = { x0, x1, y0, y1 };
     this.top = top;
     this.bottom = this.height - bottom;
-    const longest = Math.max(...this.heights().map((value) => this.sayY(value).length));
-    const left = Math.max(this.margins.left, 10 + 7 * longest);
+    // Numbers with many digits need room, beside the axis and at its end.
+    const left = Math.max(this.margins.left, 10 + 7 * longest(this.heights().map((value) => this.sayY(value))));
+    this.letters = longest(ticks(x0, x1, 4).map((value) => this.sayX(value)));
     this.left = left;
-    this.right = this.width - right;
+    this.right = this.width - Math.max(right, 3.5 * this.letters - 4);
     this.x = (value) => left + ((value - x0) / (x1 - x0)) * (this.right - left);
     this.y = (value) => this.bottom - ((value - y0) / (y1 - y0)) * (this.bottom - top);
     this.valueAt = (pixel) => x0 + ((pixel - left) / (this.right - left)) * (x1 - x0);
@@ -61,14 +66,17 @@ class Plot {
     return show(value, digitsFor(this.ends.y0, this.ends.y1, 3));
   }
 
+  sayX(value) {
+    return show(value, digitsFor(this.ends.x0, this.ends.x1));
+  }
+
   axisX(label, values) {
-    const { x0, x1 } = this.ends, say = (value) => show(value, digitsFor(x0, x1));
-    const room = Math.max(75, 8 * Math.max(say(x0).length, say(x1).length));
+    const { x0, x1 } = this.ends, room = Math.max(75, 9 * this.letters);
     const own = values ?? ticks(x0, x1, Math.max(2, (this.right - this.left) / room));
     this.line(this.left, this.bottom, this.right, this.bottom, "axis");
     for (const value of own) {
       this.line(this.x(value), this.bottom, this.x(value), this.bottom + 4, "axis");
-      this.text(this.x(value), this.bottom + 17, say(value), "tick middle");
+      this.text(this.x(value), this.bottom + 17, this.sayX(value), "tick middle");
     }
     const letters = Math.floor((this.right - this.left) / 7.5);
     this.text((this.left + this.right) / 2, this.height - 4, shorten(label, letters), "label middle", label);
