@@ -76,7 +76,7 @@ class Plot {
     this.line(this.left, this.bottom, this.right, this.bottom, "axis");
     for (const value of own) {
       this.line(this.x(value), this.bottom, this.x(value), this.bottom + 4, "axis");
-      this.text(this.x(value), this.bottom + 17, this.sayX(value), "tick middle");
+      this.text(this.x(value), this.bottom + 19, this.sayX(value), "tick middle");
     }
     const letters = Math.floor((this.right - this.left) / 7.5);
     this.text((this.left + this.right) / 2, this.height - 4, shorten(label, letters), "label middle", label);
