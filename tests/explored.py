@@ -53,6 +53,11 @@ MAKERS = {
 }
 
 
+def settle(page):
+    """Wait until a page has drawn what it was told."""
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 CATEGORIES = {"kind": {"a": "x3", "b": "x4", "c": "x5"}}
 
 
@@ -65,6 +70,11 @@ def with_categories():
     X = np.column_stack([rng.normal(size=150), flag, np.eye(3)[kind]])
     y = 0.5 * X[:, 0] + 0.5 * flag + 2.0 * (kind == 0) + rng.normal(size=150)
     return LSCE(1, **QUICK, n_members=1, cv=3, location="linear").fit(X, y), X, y
+
+
+def quick(X, y):
+    """A density that is fitted at once, where any will do."""
+    return LSCDE(bandwidth=0.5, penalty=0.1, random_state=0).fit(X, y)
 
 
 @cache

@@ -1,11 +1,14 @@
 """The page as a reader uses it: by keyboard, on a phone, in the dark, with names of all sorts."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import explored
 from condensity.explorer import write_report
+from explored import settle
 
 HOSTILE = [
     "</script><img src=x onerror=window.hacked=1>",
@@ -21,10 +24,6 @@ def shown_number(page, label):
         float(part)
         for part in text.replace("−", "-").replace(" to ", ", ").replace("\n", ", ").split(", ")
     ]
-
-
-def settle(page):
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def check_numbers(page, model):
@@ -113,10 +112,14 @@ def test_two_points_are_pinned_and_gone_back_to(visit, report):
     page.get_by_role("button", name="Set the inputs to those of A").click()
     settle(page)
     assert page.evaluate("condensity.inputs()") == start
-    page.locator("#output").select_option(label="y2")
+    page.locator("#output").select_option(label="\u2068y2\u2069")
     settle(page)
     mean = explored.fitted("two outputs")[0].predict([start])[0, 1]
     np.testing.assert_allclose(shown_number(page, "Mean"), [mean], rtol=2e-3, atol=1e-3)
+
+
+PLACES = """() => [...document.querySelectorAll("#summary-plot .sample")]
+  .map((dot) => [Number(dot.getAttribute("cx")), Number(dot.getAttribute("cy"))])"""
 
 
 def test_samples_are_taken_over_from_the_summary_plot(visit, report):
@@ -125,10 +128,36 @@ def test_samples_are_taken_over_from_the_summary_plot(visit, report):
     page.keyboard.press("ArrowRight")
     settle(page)
     assert page.evaluate("condensity.inputs()") in explored.X.tolist()
-    place = page.locator("#summary-plot .sample").first.bounding_box()
-    page.mouse.click(place["x"] + 2, place["y"] + 2)
+    before, places = page.evaluate("condensity.inputs()"), page.evaluate(PLACES)
+    assert len(places) > 80
+    x, y = max(places)
+    box = page.locator("#summary-plot").bounding_box()
+    page.mouse.click(box["x"] + x, box["y"] + y)
     settle(page)
-    assert page.evaluate("condensity.inputs()") in explored.X.tolist()
+    after = page.evaluate("condensity.inputs()")
+    assert after != before
+    assert after in explored.X.tolist()
+    # The current point now stands where the sample does.
+    here = page.locator("#summary-plot .here").get_attribute("cx")
+    assert float(here) == pytest.approx(x, abs=1e-6)
+
+
+def test_a_sample_that_is_taken_over_is_told(visit, report):
+    page = visit(report("several locations"))
+    said = page.locator("#summary-said")
+    assert said.get_attribute("role") == "status"
+    assert said.text_content() == ""
+    page.focus("#summary-plot")
+    page.keyboard.press("ArrowRight")
+    settle(page)
+    first = said.text_content()
+    row = explored.X.tolist().index(page.evaluate("condensity.inputs()"))
+    z = explored.fitted("several locations")[0].transform(explored.X)[:, 0]
+    assert f"sample {np.sum(z <= z[row])} of 100 from the left: z₁ " in first
+    y = explored.fitted("several locations")[1][row]
+    assert float(re.search(r"y ([−0-9.]+),", first)[1].replace("−", "-")) == pytest.approx(y, 1e-2)
+    page.keyboard.press("ArrowRight")
+    assert said.text_content() != first
 
 
 @pytest.fixture(scope="module")
@@ -205,13 +234,35 @@ NAMELESS = """() => [...document.querySelectorAll("input, select, button, [tabin
     && !node.ariaLabel && !node.getAttribute("aria-labelledby")).map((node) => node.outerHTML)"""
 
 
-@pytest.mark.parametrize("kind", ["several members", "two outputs, bounds"])
+@pytest.fixture(scope="module")
+def all_sorts(tmp_path_factory):
+    """A page with numbers large and small, switches, and lists of short and of long names."""
+    rng = np.random.default_rng(0)
+    kinds, regions = np.eye(3)[rng.choice(3, 60)], np.eye(2)[rng.choice(2, 60)]
+    numbers = rng.normal(size=(60, 2)) * [1, 3e4] + [0, 123456.789]
+    X = np.column_stack([numbers, rng.random(60) < 0.5, kinds, regions])
+    y = 1e6 + 0.1 * rng.normal(size=60)
+    common = "a name with a long beginning in common with all others, then "
+    categories = {
+        "kind": {"a": 3, "b": 4, "c": 5},
+        "office": {f"{common}north": 6, f"{common}south": 7},
+    }
+    path = tmp_path_factory.mktemp("all_sorts") / "r.html"
+    data = {"X": X, "y": y, "X_test": X[:30], "y_test": y[:30]}
+    return write_report(explored.quick(X, y), path, **data, categories=categories)
+
+
+@pytest.mark.parametrize("kind", ["several members", "two outputs, bounds", "all sorts"])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_it_fits_every_screen(kind, width, visit, report):
-    page = visit(report(kind), width=width)
+def test_it_fits_every_screen(kind, width, visit, report, all_sorts):
+    page = visit(all_sorts if kind == "all sorts" else report(kind), width=width)
     page.locator("#pin-A").click()
-    page.evaluate("(x) => condensity.set(x)", explored.X[5].tolist())
+    page.focus("#summary-plot")
+    page.keyboard.press("ArrowRight")
     settle(page)
+    if kind == "all sorts":
+        assert page.get_by_role("combobox", name="office").is_visible()
+        assert page.get_by_role("switch").bounding_box()["height"] >= (24 if width == 390 else 20)
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert page.evaluate(UNDRAWN) == []
     assert page.evaluate(OVERLAPS) == []
@@ -252,8 +303,11 @@ def test_categories_are_chosen_and_flags_switched(visit, tmp_path):
     assert page.get_by_role("slider").count() == 1
     kind, flag = page.get_by_role("combobox", name="kind"), page.get_by_role("switch", name="x2")
     a, b, c = (round(100 * share) for share in X[:, 2:].mean(axis=0))
-    names = [f"a · {a} %", f"b · {b} %", f"c · {c} %", "none of these"]
-    assert kind.locator("option").all_inner_texts() == names
+    names = [f"{name} · {share} %" for name, share in zip("abc", (a, b, c), strict=True)]
+    texts = [
+        re.sub("[\u2068\u2069]", "", text) for text in kind.locator("option").all_inner_texts()
+    ]
+    assert texts == [*names, "none of these"]
     assert kind.input_value() == "1"
     check_numbers(page, model)
     page.get_by_role("button", name="Pin A").click()

@@ -145,9 +145,9 @@ def test_a_constant_input_is_said_to_be_one(tmp_path):
     with pytest.warns(UserWarning, match="does not vary in column 1"):
         model = LSCDE(**DENSITY.get_params()).fit(X, explored.FORK)
     content = told(write_report(model, tmp_path / "r.html", X=X))
-    inputs, controls = content["inputs"], content["controls"]
-    assert [one["constant"] for one in inputs] == [False, True, False]
-    assert [one["whole"] for one in inputs] == [False, True, True]
+    controls = content["controls"]
+    assert {one["name"]: one["constant"] for one in controls} == {"x1": 0, "x2": 1, "x3": 0}
+    assert [one["whole"] for one in content["inputs"]] == [False, True, True]
     assert controls[-1]["inputs"] == [1]
     assert controls[-1]["influence"] == 0
 
@@ -174,10 +174,66 @@ def test_a_column_of_categories_is_one_control(tmp_path):
     np.testing.assert_allclose(bare["typical"][2:], [0, 1, 0])
 
 
+def test_categories_are_found_by_place_where_names_are_not_enough(tmp_path):
+    model, X, _ = explored.with_categories()
+    names = ["x1", "x2", "a", "a", "a"]
+    with pytest.raises(ValueError, match="'kind' name 'a', which is no single input"):
+        write_report(model, tmp_path / "r.html", feature_names=names, categories={"kind": {1: "a"}})
+    places = {"kind": {"a": np.int64(2), 2: 3, "__proto__": 4}}
+    path = write_report(model, tmp_path / "r.html", X=X, feature_names=names, categories=places)
+    (kind,) = (one for one in told(path)["controls"] if one["labels"])
+    assert kind["inputs"] == [2, 3, 4]
+    assert kind["labels"] == ["a", "2", "__proto__"]
+
+
+def test_the_page_opens_where_a_sample_could_be(tmp_path):
+    rng = np.random.default_rng(0)
+    most = np.arange(101) < 51  # ones, by a single sample
+    half, count = np.arange(100) % 2, np.repeat([1, 2, 7, 9], 25)
+    X = np.column_stack([rng.normal(size=100), half, most[:100], count])
+    content = told(write_report(explored.quick(X, explored.FORK), tmp_path / "r.html", X=X))
+    number, one, other, whole = content["typical"]
+    assert number == np.median(X[:, 0])
+    assert one in (0, 1)
+    assert other == 1
+    assert whole in (2, 7)
+    assert {c["name"]: c["flag"] for c in content["controls"]} == {
+        "x1": False,
+        "x2": True,
+        "x3": True,
+        "x4": False,
+    }
+
+
+def test_without_data_only_what_is_known_is_told(tmp_path):
+    rng = np.random.default_rng(0)
+    flag, unit = rng.random(100) < 0.7, rng.random(100)
+    X = np.column_stack([rng.normal(size=100), flag, unit, 2.0 * flag])
+    content = told(write_report(explored.quick(X, explored.FORK), tmp_path / "r.html"))
+    assert [one["quantiles"] for one in content["inputs"]] == [None] * 4
+    flags = {one["name"]: one["flag"] for one in content["controls"]}
+    assert flags == {"x1": False, "x2": True, "x3": False, "x4": False}
+    assert (content["inputs"][1]["low"], content["inputs"][1]["high"]) == (0, 1)
+    np.testing.assert_allclose(
+        content["typical"], [X[:, 0].mean(), 1, unit.mean(), 2 * flag.mean()]
+    )
+
+
+def test_shares_are_those_of_all_training_samples(tmp_path):
+    model, X, _ = explored.with_categories()
+    some = X[X[:, 2] == 0]
+    path = write_report(model, tmp_path / "r.html", X=some, categories=explored.CATEGORIES)
+    (kind,) = (one for one in told(path)["controls"] if one["labels"])
+    np.testing.assert_allclose(kind["shares"], X[:, 2:].mean(axis=0))
+    assert not kind["constant"]
+
+
 def test_categories_that_are_none_are_refused(tmp_path):
     model, X, y = explored.with_categories()
     for words, categories in [
         ("'kind' name 'x9', which is no single input", {"kind": {"a": "x9"}}),
+        ("'kind' name 5, which is no single input: .* 0 to 4", {"kind": {"a": 5}}),
+        ("'kind' name -1, which is no single input", {"kind": {"a": -1}}),
         ("'kind' name no inputs", {"kind": {}}),
         ("'kind' name an input twice", {"kind": {"a": "x3", "b": "x3"}}),
         ("'other' name an input twice", {"kind": {"a": "x3"}, "other": {"b": "x3"}}),

@@ -3,94 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from condensity.core.kernels import Array
 from condensity.explorer.controls import Control
-from condensity.explorer.influence import Move, influence
+from condensity.explorer.influence import influence
 from condensity.explorer.numbers import Readable, Told, packed
-
-QUANTILES = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
-#: Categories by which the influence of a column of them is judged.
-FREQUENT = 5
-
-
-@dataclass(frozen=True, eq=False)
-class Samples:
-    """Training samples past the gate."""
-
-    X: Array  # (n, dx)
-    Y: Array | None  # (n, dy)
-
-    def thinned(self, count: int, rng: np.random.Generator) -> Samples:
-        """At most ``count`` of them, in their order."""
-        if len(self.X) <= count:
-            return self
-        rows = np.sort(rng.choice(len(self.X), count, replace=False))
-        return Samples(self.X[rows], None if self.Y is None else self.Y[rows])
-
-
-@dataclass(frozen=True, eq=False)
-class Ranges:
-    """Where inputs and outputs lie: of the training samples, or as the model remembers them."""
-
-    ends: Array  # (2, dx)
-    quantiles: Array  # (5, dx)
-    deciles: tuple[Array, Array]  # (dx,) each
-    mean: Array  # (dx,)
-    whole: Sequence[bool]  # inputs that are whole numbers
-
-    @classmethod
-    def of(cls, model: Readable, samples: Samples | None) -> Ranges:
-        """From the samples if there are any, else from the scaling that the model keeps."""
-        if samples is not None:
-            X = samples.X
-            return cls(
-                np.stack([X.min(axis=0), X.max(axis=0)]),
-                np.quantile(X, QUANTILES, axis=0),
-                (np.quantile(X, 0.1, axis=0), np.quantile(X, 0.9, axis=0)),
-                X.mean(axis=0),
-                np.all(np.round(X) == X, axis=0).tolist(),
-            )
-        if model.scaling is None:
-            raise ValueError("this model does not know where its inputs lie: pass X, its samples")
-        mean, sd = model.scaling.mean, model.scaling.sd
-        return cls(
-            mean + sd * np.array([[-3.0], [3.0]]),
-            mean + sd * ndtri(QUANTILES)[:, None],
-            (mean + sd * ndtri(0.1), mean + sd * ndtri(0.9)),
-            mean,
-            [False] * len(mean),
-        )
-
-    def is_flag(self, j: int) -> bool:
-        """Whether an input is 0 or 1 in all samples, and both occur."""
-        return bool(self.whole[j]) and tuple(self.ends[:, j]) == (0, 1)
-
-    def typical(self, controls: Sequence[Control]) -> Array:
-        """The medians, and of categories the most frequent one: (dx,)."""
-        out = np.array(self.quantiles[2])
-        for control in controls:
-            if control.labels:
-                out[[*control.inputs]] = self._category(control, 0)
-        return out
-
-    def moves(self, control: Control) -> list[Move]:
-        """From one place to another: the farthest that p(y|x) goes is a control's influence."""
-        inputs = [*control.inputs]
-        if control.labels:
-            first, *others = (self._category(control, r) for r in range(min(len(inputs), FREQUENT)))
-            return [Move(inputs, first, other) for other in others]
-        low, high = self.ends if self.is_flag(inputs[0]) else self.deciles
-        return [Move(inputs, low[inputs], high[inputs])]
-
-    def _category(self, control: Control, rank: int) -> Array:
-        """The inputs of the category that has this rank by its frequency."""
-        chosen = np.argsort(-self.mean[[*control.inputs]], kind="stable")[rank]
-        return np.array(np.arange(len(control.inputs)) == chosen, dtype=float)
+from condensity.explorer.ranges import Ranges, Samples
 
 
 def content(
@@ -159,6 +79,7 @@ def _control(control: Control, ranges: Ranges, moved: float) -> Told:
         "labels": list(control.labels),
         "shares": ranges.mean[inputs].tolist() if control.labels else [],
         "flag": not control.labels and ranges.is_flag(inputs[0]),
+        "constant": ranges.is_constant(control),
         "influence": float(moved),
     }
 
@@ -169,9 +90,9 @@ def _input(name: str, ranges: Ranges, j: int) -> Told:
         "name": name,
         "low": low,
         "high": high,
-        "quantiles": ranges.quantiles[:, j].tolist(),
-        "whole": ranges.whole[j],
-        "constant": bool(high <= low),
+        # Where they are not known, the ends are three standard deviations from the mean.
+        "quantiles": None if ranges.quantiles is None else ranges.quantiles[:, j].tolist(),
+        "whole": bool(ranges.whole[j]),
     }
 
 

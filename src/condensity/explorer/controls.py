@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
@@ -28,21 +29,35 @@ class Control:
     labels: tuple[str, ...] = ()
 
 
-def controls_of(names: Sequence[str], categories: Mapping[str, Mapping[str, str]]) -> list[Control]:
+def controls_of(
+    names: Sequence[str], categories: Mapping[str, Mapping[str, str | int]]
+) -> list[Control]:
     """The controls of inputs with these names, in the order of the inputs."""
-    place = {name: j for j, name in enumerate(names)}
     grouped: dict[int, Control] = {}
     for column, members in categories.items():
-        unclear = [name for name in members.values() if list(names).count(name) != 1]
-        if unclear or not members:
-            told = f"{unclear[0]!r}, which is no single input" if unclear else "no inputs"
-            raise ValueError(f"categories of {column!r} name {told}: name inputs of the model")
-        control = Control(column, tuple(place[name] for name in members.values()), tuple(members))
-        if grouped.keys() & control.inputs or len(set(control.inputs)) < len(members):
+        if not members:
+            raise ValueError(f"categories of {column!r} name no inputs: name inputs of the model")
+        inputs = tuple(_place(names, column, member) for member in members.values())
+        control = Control(str(column), inputs, tuple(map(str, members)))
+        if grouped.keys() & inputs or len(set(inputs)) < len(members):
             raise ValueError(f"categories of {column!r} name an input twice: name each once")
-        grouped |= dict.fromkeys(control.inputs, control)
+        grouped |= dict.fromkeys(inputs, control)
     single = (grouped.get(j, Control(name, (j,))) for j, name in enumerate(names))
     return list(dict.fromkeys(single))
+
+
+def _place(names: Sequence[str], column: str, member: str | int) -> int:
+    """Where an input is that is told by its name or its place."""
+    if isinstance(member, Integral):
+        found = [int(member)] if 0 <= member < len(names) else []
+    else:
+        found = [j for j, name in enumerate(names) if name == member]
+    if len(found) != 1:
+        raise ValueError(
+            f"categories of {column!r} name {member!r}, which is no single input: name inputs of "
+            f"the model, or give their places, 0 to {len(names) - 1}"
+        )
+    return found[0]
 
 
 def check_categories(controls: Sequence[Control], X: Array) -> None:

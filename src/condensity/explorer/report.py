@@ -12,11 +12,12 @@ from condensity._files import write_at_once
 from condensity._parameters import check_count, check_rng
 from condensity._validation import check_inputs, check_same_length, check_targets, column_names
 from condensity.explorer.calibration import calibration
-from condensity.explorer.content import Samples, content
+from condensity.explorer.content import content
 from condensity.explorer.controls import Control, check_categories, controls_of
 from condensity.explorer.facts import facts
 from condensity.explorer.numbers import Readable
 from condensity.explorer.page import page
+from condensity.explorer.ranges import Samples
 
 
 def write_report(
@@ -28,7 +29,7 @@ def write_report(
     X_test: Any = None,
     y_test: Any = None,
     feature_names: Sequence[str] | None = None,
-    categories: Mapping[str, Mapping[str, str]] | None = None,
+    categories: Mapping[str, Mapping[str, str | int]] | None = None,
     target_names: Sequence[str] | str | None = None,
     title: str | None = None,
     n_points: int = 400,
@@ -53,8 +54,9 @@ def write_report(
     categories : mapping, optional
         Columns of categories that are several inputs of zeros and ones: for each column, its
         categories and the names of their inputs, such as
-        ``{"colour": {"red": "colour=red", "blue": "colour=blue"}}``.  The page shows each column
-        as one choice.
+        ``{"colour": {"red": "colour=red", "blue": "colour=blue"}}``, or their places among the
+        inputs, ``{"colour": {"red": 3, "blue": 4}}``, where names may occur twice.  The page
+        shows each column as one choice.
     target_names : str or sequence of str, optional
         Names of the outputs; those of ``y`` or ``y_test`` when None.
     title : str, optional

@@ -4,16 +4,30 @@ function buildCalibration() {
   const found = told.calibration;
   if (!found) return;
   byId("calibration").hidden = false;
-  byId("calibration-note").textContent = `${found.n} test samples, mean log density ${show(found.log_score)}. `
-    + "Grey bands: where 95 % of samples of this size would fall if the densities were right.";
+  const say = () => {
+    byId("calibration-note").textContent = `${found.n} test samples, mean log density ${show(found.log_score)}. `
+      + `${coverageInWords(found)} Grey bands: where 95 % of samples of this size would fall if the densities were right.`;
+  };
+  say();
   const plots = [
     new Plot(byId("pit-plot"), {}, (plot) => drawPit(plot, found)),
     new Plot(byId("coverage-plot"), {}, (plot) => drawCoverage(plot, found)),
   ];
   let output = state.output;
   onChange(() => {
-    if (output !== state.output) { output = state.output; plots.forEach((plot) => plot.redraw()); }
+    if (output !== state.output) { output = state.output; say(); plots.forEach((plot) => plot.redraw()); }
   });
+}
+
+/** What the two plots show, for those who do not see them. */
+function coverageInWords({ outputs, nominal, band: [low, high] }) {
+  const { central, highest, histogram } = outputs[state.output], percent = (share) => Math.round(100 * share);
+  const levels = [0.5, 0.8, 0.9, 0.95], places = levels.map((q) => nominal.findIndex((p) => Math.abs(p - q) < 1e-9));
+  const held = (shares) => places.map((i) => percent(shares[i])).join(", ");
+  const outside = histogram.filter((height) => height < low || height > high).length;
+  return `Of them, central intervals of ${levels.map(percent).join(", ")} % hold ${held(central)} %, `
+    + `highest-density regions ${held(highest)} %; ${outside || "none"} of the ${histogram.length} bars `
+    + `${outside === 1 ? "lies" : "lie"} outside the band.`;
 }
 
 function drawPit(plot, { outputs, band: [low, high] }) {

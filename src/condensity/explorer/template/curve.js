@@ -117,5 +117,5 @@ function drawCursor(plot) {
   plot.line(plot.x(y), plot.top, plot.x(y), plot.bottom, "cursor", plot.cursor);
   plot.dot(y, state.cumulative ? F : Math.min(p, plot.ends.y1), 4, "cursor-dot", plot.cursor);
   readout.classList.remove("hint");
-  readout.textContent = `at ${show(y)}: density ${show(p)}, probability up to here ${showProbability(F)}`;
+  readout.textContent = `at ${showOutput(y)}: density ${show(p)}, probability up to here ${showProbability(F)}`;
 }

@@ -1,10 +1,17 @@
 // Numbers and names as the reader sees them.  Names come from data: they are text, never markup.
 
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
+const MOST_LETTERS = 200; // of a name in a list: no list is wider than any screen
 
 /** z₁, z₂, ... */
 function zName(index) {
   return "z" + [...String(index + 1)].map((digit) => SUBSCRIPTS[digit]).join("");
+}
+
+/** Significant digits by which numbers between low and high can be told apart, `least` at least. */
+function digitsFor(low, high, least = 4) {
+  const ratio = Math.max(Math.abs(low), Math.abs(high)) / (high - low);
+  return ratio < Infinity ? Math.min(15, least + Math.max(0, Math.round(Math.log10(ratio)))) : least;
 }
 
 /** A number with a few significant digits, exponents only where they spare zeros. */
@@ -13,11 +20,16 @@ function show(value, digits = 4) {
   if (value === -Infinity) return "−∞";
   if (!Number.isFinite(value)) return "–";
   if (value === 0) return "0";
-  const size = Math.abs(value), plain = size >= 1e-3 && size < 1e7;
-  const text = plain
-    ? String(Number(size < 10 ** digits ? value.toPrecision(digits) : value.toFixed(0)))
-    : value.toExponential(Math.max(0, digits - 2)).replace("e", " e").replace("e+", "e");
+  const size = Math.abs(value), plain = size >= 1e-3 && size < Math.max(1e7, 10 ** digits);
+  const rounded = Number(plain && size >= 10 ** digits ? value.toFixed(0) : value.toPrecision(digits));
+  const text = plain ? String(rounded) : rounded.toExponential().replace("e", " e").replace("e+", "e");
   return text.replaceAll("-", "−");
+}
+
+/** A number as it is, as a field takes it: to twelve digits, beyond which lies only rounding. */
+function exact(value) {
+  const rounded = Number(value.toPrecision(12));
+  return Math.abs(value) < 1e15 ? String(rounded) : rounded.toExponential().replace("e+", "e");
 }
 
 /** A probability: digits at both ends of [0, 1]. */
@@ -27,9 +39,9 @@ function showProbability(value) {
   return value.toFixed(3);
 }
 
-/** Intervals, one a line. */
-function showRegion(intervals) {
-  return intervals.map(([a, b]) => `${show(a)} to ${show(b)}`).join("\n");
+/** Intervals, one a line; `say` shows a number. */
+function showRegion(intervals, say) {
+  return intervals.map(([a, b]) => `${say(a)} to ${say(b)}`).join("\n");
 }
 
 function shorten(name, length) {
@@ -53,12 +65,19 @@ function readNumber(text, { empty } = {}) {
   return { value };
 }
 
-/** Round numbers between low and high, about as many as asked for. */
+/** Round numbers between low and high, about as many as asked for, and two if it can be. */
 function ticks(low, high, count) {
+  const found = roundNumbers(low, high, count);
+  if (found.length > 1) return found;
+  const finer = roundNumbers(low, high, 2.5 * count), half = Math.ceil(finer.length / 2);
+  return finer.filter((_, i) => i % half === 0);
+}
+
+function roundNumbers(low, high, count) {
   const raw = (high - low) / Math.max(1, count), unit = 10 ** Math.floor(Math.log10(raw));
   const step = unit * [1, 2, 5, 10].find((factor) => factor * unit >= raw * 0.999), out = [];
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i++) {
-    out.push(Number((i * step).toPrecision(12)));
+    out.push(Number((i * step).toPrecision(15)));
   }
   return out;
 }
@@ -79,14 +98,35 @@ function nameNode(name) {
   return element("bdi", { className: "name", title: name, textContent: name || "(no name)" });
 }
 
+/** A name as an option can hold it, without markup: no longer than `MOST_LETTERS`, and between
+ * marks that keep its direction from its neighbours, which its own marks can no longer undo. */
+function isolated(name) {
+  return `\u2068${shorten(withoutMarks(name), MOST_LETTERS) || "(no name)"}\u2069`;
+}
+
+function withoutMarks(name) {
+  return name.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
+}
+
+/** A choice by a name from the data, with perhaps some words of ours behind it. */
+function named(name, words = "") {
+  return { text: isolated(name) + words, title: withoutMarks(name) + words };
+}
+
 function byId(id) {
   return document.getElementById(id);
 }
 
-/** A <select> filled with choices; `changed` hears of the index. */
-function fillSelect(select, names, chosen, changed) {
-  select.replaceChildren(...names.map((name, value) => element("option", {
-    value, textContent: shorten(name, 40), selected: value === chosen,
+/** A <select> filled with choices of a text and a title; `changed` hears of the index. */
+function fillSelect(select, choices, chosen, changed) {
+  select.replaceChildren(...choices.map(({ text, title = text }, value) => element("option", {
+    value, textContent: text, title, selected: value === chosen,
   })));
-  select.onchange = () => changed(Number(select.value));
+  select.onchange = () => { titled(select); changed(Number(select.value)); };
+  titled(select);
+}
+
+/** Let a <select> tell in full what is chosen, which may be too long for it. */
+function titled(select) {
+  select.title = select.selectedOptions[0]?.title ?? "";
 }

@@ -1,7 +1,8 @@
 // The inputs: what each of them is set by, the most influential first, found by name.
 
 const FEW = 12; // inputs shown before the reader asks for all
-const NO_CATEGORY = "none of these";
+const NO_CATEGORY = "none of these", NO_EFFECT = "Constant in the training data: it has no effect.";
+const FITTING = 22, FITTING_BROAD = 38; // letters that a closed list shows, beside its label and below
 
 function buildInputs() {
   const list = byId("input-list"), rows = controls.map(controlRow), count = rows.length;
@@ -25,6 +26,7 @@ function buildInputs() {
   more.onclick = () => { all = !all; arrange(); };
   byId("input-search").hidden = count <= 6;
   list.parentElement.classList.toggle("short", count <= 6);
+  byId("typical").title = `${sampled ? "Medians" : "Means"}, and the most frequent categories`;
   byId("typical").onclick = () => update({ x: told.typical });
   const random = byId("random-row");
   random.hidden = !points;
@@ -34,10 +36,10 @@ function buildInputs() {
   rows.forEach((row) => row.show());
 }
 
-/** Steps of about a two-hundredth of the range, in round numbers. */
-function stepOf(input) {
-  if (input.whole) return 1;
-  const raw = (input.high - input.low) / 200, unit = 10 ** Math.floor(Math.log10(raw));
+/** Steps of about a two-hundredth of the range, in round numbers; of whole numbers one at least. */
+function stepOf({ low, high, whole }) {
+  const raw = (high - low) / 200, unit = 10 ** Math.floor(Math.log10(raw));
+  if (whole && raw < 2) return 1;
   return Number((unit * [1, 2, 5, 10].find((factor) => factor * unit >= raw)).toPrecision(3));
 }
 
@@ -45,52 +47,66 @@ function controlRow(control) {
   const [index] = control.inputs, id = `input-${index}`;
   const label = element("label", { htmlFor: id, id: `${id}-label` }, nameNode(control.name));
   const row = control.labels.length ? choiceRow(control, id, label)
-    : control.flag ? switchRow(index, id, label) : numberRow(index, id, label);
+    : control.flag ? switchRow(index, id, label) : numberRow(control, id, label);
   return { ...row, name: [control.name, ...control.labels].join(" ") };
+}
+
+function showShare(share) {
+  if (share === 0) return "not in the training data";
+  if (share < 0.005) return "under 1 %";
+  return share > 0.995 && share < 1 - 1e-9 ? "over 99 %" : `${Math.round(100 * share)} %`;
 }
 
 /** A column of categories: one of them, or none. */
 function choiceRow(control, id, label) {
-  const select = element("select", { id });
-  const share = (value) => (value < 0.005 ? "under 1 %" : `${Math.round(100 * value)} %`);
-  const names = control.labels.map((name, i) => `${shorten(name, 32)} · ${share(control.shares[i])}`);
-  fillSelect(select, [...names, NO_CATEGORY], 0, (chosen) => setCategory(control, chosen));
+  const { labels, shares, constant } = control;
+  const select = element("select", { id, disabled: constant, "aria-describedby": `${id}-note` });
+  const choices = [...labels.map((name, i) => named(name, ` · ${showShare(shares[i])}`)), { text: NO_CATEGORY }];
+  fillSelect(select, choices, 0, (chosen) => setCategory(control, chosen));
+  const note = element("p", { id: `${id}-note`, className: "note", textContent: constant ? NO_EFFECT : "" });
+  const broad = choices.some(({ text }) => text.length > FITTING);
   return {
-    node: element("li", { className: "input choice" }, label, select),
-    show() { select.value = categoryOf(control, state.x); },
+    node: element("li", { className: broad ? "input choice broad" : "input choice" }, label, select, note),
+    show() {
+      const chosen = categoryOf(control, state.x);
+      select.value = chosen;
+      titled(select);
+      const { text } = choices[chosen]; // told once more where a closed list would cut it
+      if (!constant) note.textContent = text.length > FITTING_BROAD ? text : "";
+    },
   };
 }
 
 /** An input that is 0 or 1. */
 function switchRow(index, id, label) {
-  const box = element("input", { id, type: "checkbox", role: "switch" });
-  const value = element("output", { htmlFor: id });
+  const box = element("input", { id, type: "checkbox", role: "switch", "aria-describedby": `${id}-value` });
+  const value = element("output", { htmlFor: id, id: `${id}-value` });
   box.onchange = () => setInput(index, Number(box.checked));
   return {
     node: element("li", { className: "input flag" }, label, element("span", {}, value, box)),
     show() {
-      const x = state.x[index];
+      const x = state.x[index], neither = x !== 0 && x !== 1;
       box.checked = x > 0.5;
-      box.indeterminate = x !== 0 && x !== 1;
-      value.textContent = show(x);
+      box.classList.toggle("neither", neither);
+      value.textContent = neither ? `${exact(x)}, neither 0 nor 1` : exact(x);
     },
   };
 }
 
 /** Any other: a slider and a field. */
-function numberRow(index, id, label) {
+function numberRow({ inputs: [index], constant }, id, label) {
   const input = told.inputs[index];
   const field = element("input", {
     id, type: "text", inputMode: "decimal", autocomplete: "off", spellcheck: false,
-    disabled: input.constant, "aria-describedby": `${id}-note`,
+    disabled: constant, "aria-describedby": `${id}-note`,
   });
   const note = element("p", { id: `${id}-note`, className: "note", role: "status" });
-  const step = input.constant ? 1 : stepOf(input);
+  const step = constant ? 1 : stepOf(input);
   const slider = element("input", {
     type: "range", min: input.low, max: input.high, step: "any",
-    disabled: input.constant, "aria-labelledby": `${id}-label`,
+    disabled: constant, "aria-labelledby": `${id}-label`,
   });
-  const node = element("li", { className: "input" }, label, field, slider, spread(input), note);
+  const node = element("li", { className: "input" }, label, field, slider, ...spread(input), note);
   let shown = null;
 
   slider.oninput = () => setInput(index, snap(Number(slider.value)));
@@ -119,17 +135,18 @@ function numberRow(index, id, label) {
     field.setAttribute("aria-invalid", String(wrong));
   };
   const beyond = (value) => {
-    if (input.constant) return "Constant in the training data: it has no effect.";
+    if (constant) return NO_EFFECT;
     if (value >= input.low && value <= input.high) return "";
-    return `Beyond the training data, ${show(input.low)} to ${show(input.high)}.`;
+    if (!sampled) return "More than three standard deviations from the mean of the training data.";
+    return `Beyond the training data, ${showInput(input.low, input)} to ${showInput(input.high, input)}.`;
   };
-  const write = () => { field.value = show(state.x[index], 5).replaceAll("−", "-").replace(" ", ""); };
+  const write = () => { field.value = field.title = exact(state.x[index]); };
   return {
     node,
     show() {
       const value = state.x[index];
       slider.value = value;
-      slider.setAttribute("aria-valuetext", show(value, 5));
+      slider.setAttribute("aria-valuetext", showInput(value, input));
       if (value === shown) return;
       shown = value;
       write();
@@ -138,18 +155,19 @@ function numberRow(index, id, label) {
   };
 }
 
-/** Where the training data lie under a slider: 5 to 95 %, 25 to 75 %, the median. */
+/** Where the training data lie under a slider, if known: 5 to 95 %, 25 to 75 %, the median. */
 function spread(input) {
+  if (!input.quantiles) return [];
   const at = (value) => `${(100 * (value - input.low)) / (input.high - input.low || 1)}%`;
-  const [q5, q25, q50, q75, q95] = input.quantiles;
+  const [q5, q25, q50, q75, q95] = input.quantiles, say = (value) => showInput(value, input);
   const bar = (name, from, to) => {
     const part = element("span", { className: name });
     part.style.insetInlineStart = at(from);
     part.style.insetInlineEnd = `calc(100% - ${at(to)})`;
     return part;
   };
-  return element("div", {
+  return [element("div", {
     className: "spread", "aria-hidden": "true",
-    title: `median ${show(q50)}, half of the data ${show(q25)} to ${show(q75)}, 90 % ${show(q5)} to ${show(q95)}`,
-  }, bar("wide", q5, q95), bar("half", q25, q75), bar("median", q50, q50));
+    title: `median ${say(q50)}, half of the data ${say(q25)} to ${say(q75)}, 90 % ${say(q5)} to ${say(q95)}`,
+  }, bar("wide", q5, q95), bar("half", q25, q75), bar("median", q50, q50))];
 }

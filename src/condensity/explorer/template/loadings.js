@@ -20,13 +20,24 @@ function buildLoadings() {
     more.textContent = all ? `Show the ${MOST_BARS} largest` : `Show all ${values.length}`;
     byId("loadings-note").textContent = signed
       ? "Weight of each standardised input in this direction."
-      : "How much of p(y|x) is moved, on average, when an input goes from its lower to its upper decile"
-        + (controls.some(({ labels }) => labels.length) ? ", or from the most frequent category to another" : "")
-        + ": 0 nothing, 1 all.";
+      : `How much of p(y|x) is moved, on average, when ${moves()}: 0 nothing, 1 all.`;
   };
   more.onclick = () => { all = !all; draw(); };
-  fillSelect(byId("loadings-choice"), choices.map(({ name }) => name), 0, (i) => { chosen = i; draw(); });
+  fillSelect(byId("loadings-choice"), choices.map(({ name }) => ({ text: name })), 0, (i) => { chosen = i; draw(); });
   draw();
+}
+
+/** What moves: numbers between their deciles, switches, categories, those that there are. */
+function moves() {
+  const lists = controls.some(({ labels }) => labels.length), switches = controls.some(({ flag }) => flag);
+  const numbers = controls.some(({ labels, flag }) => !labels.length && !flag);
+  const between = sampled ? "from its lower to its upper decile"
+    : "from 1.28 standard deviations below its mean to as many above";
+  return [
+    numbers && `an input goes ${between}`,
+    switches && "a switch goes from 0 to 1",
+    lists && "a list goes from its most frequent category to another",
+  ].filter(Boolean).join(", or ");
 }
 
 function showLoading(value) {

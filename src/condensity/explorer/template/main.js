@@ -14,7 +14,7 @@ function buildHead() {
 
 function buildControls() {
   byId("output-choice").hidden = dy < 2;
-  fillSelect(byId("output"), told.outputs.map(({ name }) => name), 0, (output) => {
+  fillSelect(byId("output"), told.outputs.map(({ name }) => named(name)), 0, (output) => {
     update({ output, cursor: null });
     nameOutput();
   });

@@ -5,13 +5,15 @@ const PAIR_LEVELS = [0.95, 0.8, 0.5];
 function buildPair() {
   if (dy < 2) return;
   byId("pair").hidden = false;
-  const names = told.outputs.map((output) => output.name), chosen = [0, 1];
+  const chosen = [0, 1];
   const plot = new Plot(byId("pair-plot"), { left: 54 }, (own) => drawPair(own, chosen));
   ["pair-across", "pair-up"].forEach((id, k) => {
-    fillSelect(byId(id), names, chosen[k], (index) => {
+    fillSelect(byId(id), told.outputs.map(({ name }) => named(name)), chosen[k], (index) => {
       if (chosen[1 - k] === index) { // swap, so that the two stay different
         chosen[1 - k] = chosen[k];
-        byId(k ? "pair-across" : "pair-up").value = chosen[1 - k];
+        const other = byId(k ? "pair-across" : "pair-up");
+        other.value = chosen[1 - k];
+        titled(other);
       }
       chosen[k] = index;
       plot.redraw();

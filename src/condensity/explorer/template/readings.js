@@ -10,7 +10,7 @@ function buildReadings() {
     found.forEach(({ error }, i) => fields[i].setAttribute("aria-invalid", String(Boolean(error))));
     const error = found.find((one) => one.error)?.error;
     const [a, b] = found.map(({ value }) => value);
-    const crossed = !error && a > b ? `${show(a)} is above ${show(b)}: write the smaller number first.` : "";
+    const crossed = !error && a > b ? `${showOutput(a)} is above ${showOutput(b)}: write the smaller number first.` : "";
     note.textContent = error ?? crossed;
     update({ between: error || crossed ? null : [a, b] });
   };
@@ -26,16 +26,16 @@ function drawReadings() {
   }
   const percent = Math.round(100 * state.level);
   const rows = [
-    ["Mean", ({ line }) => show(line.mean())],
+    ["Mean", ({ line }) => showOutput(line.mean())],
     ["Standard deviation", ({ line }) => show(line.sd())],
-    ["Median", ({ line }) => show(line.quantile(0.5))],
-    ["5 % and 95 % quantile", ({ line }) => `${show(line.quantile(0.05))}, ${show(line.quantile(0.95))}`],
-    [`${percent} % region`, ({ line }) => showRegion(line.hdr(state.level))],
-    ["Highest modes", ({ line }) => line.modes().slice(0, 3).map((y) => show(y)).join(", ")],
+    ["Median", ({ line }) => showOutput(line.quantile(0.5))],
+    ["5 % and 95 % quantile", ({ line }) => `${showOutput(line.quantile(0.05))}, ${showOutput(line.quantile(0.95))}`],
+    [`${percent} % region`, ({ line }) => showRegion(line.hdr(state.level), showOutput)],
+    ["Highest modes", ({ line }) => line.modes().slice(0, 3).map((y) => showOutput(y)).join(", ")],
   ];
   if (state.between) {
     const [a, b] = state.between;
-    if (a > -Infinity || b < Infinity) rows.push([`P(${show(a)} < y ≤ ${show(b)})`, ({ line }) => showProbability(line.prob(a, b))]);
+    if (a > -Infinity || b < Infinity) rows.push([`P(${showOutput(a)} < y ≤ ${showOutput(b)})`, ({ line }) => showProbability(line.prob(a, b))]);
   }
   byId("between-answer").textContent = state.between
     ? showProbability(all[0].line.prob(...state.between)) : "–";
@@ -64,12 +64,14 @@ function columnHead({ name, x }) {
 /** How far points differ in a control, in units of its spread; two categories are one apart. */
 function apart({ inputs, labels }, all) {
   if (labels.length) return Number(inputs.some((index) => new Set(all.map(({ x }) => x[index])).size > 1));
-  const values = all.map(({ x }) => x[inputs[0]]), input = told.inputs[inputs[0]], [, q25, , q75] = input.quantiles;
-  return (Math.max(...values) - Math.min(...values)) / (q75 - q25 || input.high - input.low || 1);
+  const values = all.map(({ x }) => x[inputs[0]]), { low, high, quantiles } = told.inputs[inputs[0]];
+  const half = quantiles ? quantiles[3] - quantiles[1] : (high - low) / 4;
+  return (Math.max(...values) - Math.min(...values)) / (half || high - low || 1);
 }
 
 function valueNode(control, x) {
-  if (!control.labels.length) return show(x[control.inputs[0]]);
+  const [index] = control.inputs;
+  if (!control.labels.length) return showInput(x[index], told.inputs[index]);
   return nameNode(control.labels[categoryOf(control, x)] ?? NO_CATEGORY);
 }
 

@@ -5,6 +5,7 @@ const model = readModel(told.model);
 const points = told.points && readPoints(told.points);
 const { controls } = told; // what the reader sets: an input each, or the inputs of categories
 const dx = told.inputs.length, dy = told.outputs.length;
+const sampled = told.inputs.every(({ quantiles }) => quantiles); // or only means and variances known
 
 const state = {
   x: told.typical, // the inputs
@@ -58,6 +59,17 @@ function setCategory({ inputs }, chosen) {
   const x = [...state.x];
   inputs.forEach((index, place) => { x[index] = Number(place === chosen); });
   update({ x });
+}
+
+/** A value of an output, with the digits that tell such values apart. */
+function showOutput(value, output = state.output) {
+  const { low, high } = told.outputs[output];
+  return show(value, digitsFor(low, high));
+}
+
+/** A value of an input, likewise; whole numbers are shown as they are. */
+function showInput(value, { low, high, whole }) {
+  return whole ? exact(value).replace("-", "−") : show(value, digitsFor(low, high));
 }
 
 let answer = null;

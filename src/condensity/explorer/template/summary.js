@@ -13,8 +13,8 @@ function buildSummary() {
   const draw = (plot) => drawSummary(plot, names, chosen);
   const plot = new Plot(byId("summary-plot"), { left: 54 }, draw);
   const fill = () => {
-    fillSelect(byId("summary-across"), names, chosen.across, (i) => { chosen.across = i; plot.redraw(); });
-    fillSelect(byId("summary-up"), upNames(), chosen.up, (i) => { chosen.up = i; plot.redraw(); });
+    fillSelect(byId("summary-across"), names.map((name) => named(name)), chosen.across, (i) => { chosen.across = i; plot.redraw(); });
+    fillSelect(byId("summary-up"), upNames().map((name) => named(name)), chosen.up, (i) => { chosen.up = i; plot.redraw(); });
   };
   fill();
   byId("summary-axes").hidden = axes < 2;
@@ -23,8 +23,16 @@ function buildSummary() {
     if (output !== state.output) { output = state.output; fill(); plot.redraw(); }
     else if (plot.x) drawHere(plot, chosen);
   });
-  if (points) pickPoints(plot, chosen);
-  else byId("summary-hint").hidden = true;
+  if (points) pickPoints(plot, chosen, names);
+  else withoutSamples(plot.host);
+}
+
+/** Nothing to choose: a picture, not a control. */
+function withoutSamples(host) {
+  byId("summary-hint").hidden = true;
+  host.setAttribute("role", "img");
+  host.setAttribute("aria-label", "Where the current point lies");
+  host.removeAttribute("tabindex");
 }
 
 /** Without samples: z of standardised inputs, or the inputs themselves, where they may lie. */
@@ -101,8 +109,13 @@ function drawHere(plot, { across, up }) {
 }
 
 /** A sample that is clicked, or reached by the arrow keys from left to right, becomes the inputs. */
-function pickPoints(plot, chosen) {
+function pickPoints(plot, chosen, names) {
   const { host } = plot;
+  const inOrder = () => [...points.X.keys()].sort((a, b) => points.Z[a][chosen.across] - points.Z[b][chosen.across] || a - b);
+  const take = (i, order = inOrder()) => {
+    update({ x: points.X[i] });
+    byId("summary-said").textContent = sampleInWords(i, order.indexOf(i) + 1, names[chosen.across], chosen);
+  };
   host.onclick = (event) => {
     const [px, py] = plot.pointer(event);
     const away = points.X.map((_, i) => {
@@ -110,17 +123,25 @@ function pickPoints(plot, chosen) {
       return place ? Math.hypot(plot.x(place[0]) - px, plot.y(place[1]) - py) : Infinity;
     });
     const nearest = away.reduce((best, value, i) => (value < away[best] ? i : best), 0);
-    if (away[nearest] < 24) update({ x: points.X[nearest] });
+    if (away[nearest] < 24) take(nearest);
   };
   host.onkeydown = (event) => {
     const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!move) return;
     event.preventDefault();
-    const order = [...points.X.keys()].sort((a, b) => points.Z[a][chosen.across] - points.Z[b][chosen.across] || a - b);
+    const order = inOrder();
     const own = order.findIndex((i) => points.X[i] === state.x);
     const z = reduce(model, state.x)[chosen.across];
     const below = order.filter((i) => points.Z[i][chosen.across] < z).length;
     const next = own >= 0 ? own + move : below - (move < 0 ? 1 : 0);
-    update({ x: points.X[order[Math.min(order.length - 1, Math.max(0, next))]] });
+    take(order[Math.min(order.length - 1, Math.max(0, next))], order);
   };
+}
+
+/** What is heard of a sample whose inputs were taken over. */
+function sampleInWords(i, place, name, { across }) {
+  const output = told.outputs[state.output].name, y = points.Y?.[i][state.output];
+  return `Inputs of sample ${place} of ${points.X.length} from the left: ${name} ${show(points.Z[i][across])}, `
+    + (y === undefined ? "" : `${output} ${showOutput(y)}, `)
+    + `median now ${showOutput(current().marginal(state.output).quantile(0.5))}.`;
 }

@@ -9,6 +9,10 @@ function mark(tag, attributes, text) {
   return node;
 }
 
+function longest(texts) {
+  return Math.max(0, ...texts.map((text) => text.length));
+}
+
 class Plot {
   /** `draw(plot)` draws everything; it is called again whenever the width changes. */
   constructor(host, margins, draw) {
@@ -38,34 +42,50 @@ class Plot {
 
   /** Fix what the axes span. */
   span([x0, x1], [y0, y1]) {
-    const { top, right, bottom, left } = this.margins;
+    const { top, right, bottom } = this.margins;
     this.ends = { x0, x1, y0, y1 };
-    this.left = left;
-    this.right = this.width - right;
     this.top = top;
     this.bottom = this.height - bottom;
+    // Numbers with many digits need room, beside the axis and at its end.
+    const left = Math.max(this.margins.left, 10 + 7 * longest(this.heights().map((value) => this.sayY(value))));
+    this.letters = longest(ticks(x0, x1, 4).map((value) => this.sayX(value)));
+    this.left = left;
+    this.right = this.width - Math.max(right, 3.5 * this.letters - 4);
     this.x = (value) => left + ((value - x0) / (x1 - x0)) * (this.right - left);
     this.y = (value) => this.bottom - ((value - y0) / (y1 - y0)) * (this.bottom - top);
     this.valueAt = (pixel) => x0 + ((pixel - left) / (this.right - left)) * (x1 - x0);
     this.heightAt = (pixel) => y0 + ((this.bottom - pixel) / (this.bottom - top)) * (y1 - y0);
   }
 
+  /** Numbers beside the vertical axis, and how they are written. */
+  heights() {
+    return ticks(this.ends.y0, this.ends.y1, Math.max(2, (this.bottom - this.top) / 50));
+  }
+
+  sayY(value) {
+    return show(value, digitsFor(this.ends.y0, this.ends.y1, 3));
+  }
+
+  sayX(value) {
+    return show(value, digitsFor(this.ends.x0, this.ends.x1));
+  }
+
   axisX(label, values) {
-    const { x0, x1 } = this.ends, own = values ?? ticks(x0, x1, Math.max(2, (this.right - this.left) / 75));
+    const { x0, x1 } = this.ends, room = Math.max(75, 9 * this.letters);
+    const own = values ?? ticks(x0, x1, Math.max(2, (this.right - this.left) / room));
     this.line(this.left, this.bottom, this.right, this.bottom, "axis");
     for (const value of own) {
       this.line(this.x(value), this.bottom, this.x(value), this.bottom + 4, "axis");
-      this.text(this.x(value), this.bottom + 17, show(value), "tick middle");
+      this.text(this.x(value), this.bottom + 19, this.sayX(value), "tick middle");
     }
-    const room = Math.floor((this.right - this.left) / 7.5);
-    this.text((this.left + this.right) / 2, this.height - 4, shorten(label, room), "label middle", label);
+    const letters = Math.floor((this.right - this.left) / 7.5);
+    this.text((this.left + this.right) / 2, this.height - 4, shorten(label, letters), "label middle", label);
   }
 
   axisY(label, values) {
-    const { y0, y1 } = this.ends, own = values ?? ticks(y0, y1, Math.max(2, (this.bottom - this.top) / 50));
-    for (const value of own) {
+    for (const value of values ?? this.heights()) {
       this.line(this.left, this.y(value), this.right, this.y(value), "grid");
-      this.text(this.left - 8, this.y(value) + 4, show(value, 3), "tick end");
+      this.text(this.left - 8, this.y(value) + 4, this.sayY(value), "tick end");
     }
     // Above the axis, where it can be read without turning one's head.
     this.text(0, 14, shorten(label, Math.floor(this.width / 7.5)), "label", label);
