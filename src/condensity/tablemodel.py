@@ -142,13 +142,14 @@ class TableModel:
         return [name for column in self.columns for name in column.names]
 
     @property
-    def categories(self) -> dict[str, dict[str, str]]:
-        """For each column of categories, these and the names of their inputs."""
-        return {
-            column.name: dict(zip(column.categories, column.names, strict=True))
-            for column in self.columns
-            if column.categories
-        }
+    def categories(self) -> dict[str, dict[str, int]]:
+        """For each column of categories, these and the places of their inputs."""
+        found, place = {}, 0
+        for column in self.columns:
+            if column.categories:
+                found[column.name] = {c: place + k for k, c in enumerate(column.categories)}
+            place += len(column.names)
+        return found
 
     def encode(self, table: Mapping[str, Any]) -> Array:
         """The rows of a table as the model's inputs, (m, dx).

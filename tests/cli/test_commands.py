@@ -118,6 +118,7 @@ def test_what_was_fitted_is_used_from_python(folder, model):
         [new["a"], new["b, of two"], *(new["colour"] == c for c in ("blue", "green", "red"))]
     ).astype(float)
     np.testing.assert_array_equal(model.encode(new), X)
+    assert model.categories == {"colour": {"blue": 2, "green": 3, "red": 4}}
     np.testing.assert_array_equal(model.predict(new), model.model.predict(X))
     np.testing.assert_array_equal(
         model.predict_dist(new).quantile(0.3), model.model.predict_dist(X).quantile(0.3)

@@ -166,7 +166,7 @@ def test_a_column_of_categories_is_one_control(tmp_path):
     assert content["title"] == "y given 3 inputs"
     assert ["Inputs", "3, as 5 numbers"] in content["facts"]
     # It opens at the medians, and the most frequent category.
-    np.testing.assert_allclose(content["typical"], [np.median(X[:, 0]), 0, 0, 1, 0])
+    np.testing.assert_allclose(content["typical"], [np.median(X[:, 0]), 0, 0, 1, 0], atol=5e-3)
     # From b to a, y moves by two standard deviations or more.
     assert 0.5 < controls["kind"]["influence"] < 0.9
     assert content["controls"][0]["name"] == "kind"
@@ -193,7 +193,7 @@ def test_the_page_opens_where_a_sample_could_be(tmp_path):
     X = np.column_stack([rng.normal(size=100), half, most[:100], count])
     content = told(write_report(explored.quick(X, explored.FORK), tmp_path / "r.html", X=X))
     number, one, other, whole = content["typical"]
-    assert number == np.median(X[:, 0])
+    assert number == pytest.approx(np.median(X[:, 0]), abs=5e-3)
     assert one in (0, 1)
     assert other == 1
     assert whole in (2, 7)
@@ -214,9 +214,8 @@ def test_without_data_only_what_is_known_is_told(tmp_path):
     flags = {one["name"]: one["flag"] for one in content["controls"]}
     assert flags == {"x1": False, "x2": True, "x3": False, "x4": False}
     assert (content["inputs"][1]["low"], content["inputs"][1]["high"]) == (0, 1)
-    np.testing.assert_allclose(
-        content["typical"], [X[:, 0].mean(), 1, unit.mean(), 2 * flag.mean()]
-    )
+    means = [X[:, 0].mean(), 1, unit.mean(), 2 * flag.mean()]
+    np.testing.assert_allclose(content["typical"], means, atol=5e-3)
 
 
 def test_shares_are_those_of_all_training_samples(tmp_path):

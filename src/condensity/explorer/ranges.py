@@ -92,7 +92,7 @@ class Ranges:
 
     def typical(self, controls: Sequence[Control]) -> Array:
         """The middle of each input, and of categories the most frequent one: (dx,)."""
-        out = np.array(self.middle)
+        out = _rounded(self.middle, self.ends)
         for control in controls:
             if control.labels:
                 out[[*control.inputs]] = self._category(control, 0)
@@ -118,6 +118,13 @@ def _quantiles(X: Array, q: Array, whole: Mask) -> Array:
     return np.where(
         whole, np.quantile(X, q, axis=0, method="inverted_cdf"), np.quantile(X, q, axis=0)
     )
+
+
+def _rounded(values: Array, ends: Array) -> Array:
+    """Values to about a thousandth of the range, that a reader likes to see: (dx,)."""
+    span = ends[1] - ends[0]
+    step = 10.0 ** np.floor(np.log10(np.where(span > 0, span, 1.0)) - 2.5)
+    return np.where(span > 0, np.clip(np.round(values / step) * step, *ends), values)
 
 
 def _flags(scaling: Scaling) -> Mask:
