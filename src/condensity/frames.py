@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from condensity._validation import Array, Mask
+from condensity._validation import Array, Indices, Mask
 
 Cells = NDArray[Any]  # (m,) floats, text, or None where a value is missing
 
@@ -60,15 +60,26 @@ def is_missing(column: Cells) -> Mask:
     return np.fromiter((cell is None for cell in column), dtype=bool, count=len(column))
 
 
-def numbers(name: str, column: Cells, *, first_row: int = 1, remedy: str) -> Array:
-    """The numbers of a column, NaN where they are missing; refuses anything else: (m,)."""
+def numbers(
+    name: str,
+    column: Cells,
+    *,
+    first_row: int = 1,
+    rows: Indices | None = None,
+    remedy: str,
+) -> Array:
+    """The numbers of a column, NaN where they are missing; refuses anything else: (m,).
+
+    Rows are counted from ``first_row``, or have the numbers ``rows``.
+    """
     found = np.array([np.nan if cell is None else _number(cell) for cell in column], dtype=float)
     bad = np.isinf(found)
     if bad.any():
-        row = int(np.argmax(bad))
+        place = int(np.argmax(bad))
+        row = first_row + place if rows is None else rows[place]
         raise ValueError(
-            f"column {name!r} must hold numbers, got {_text(column[row])!r} in row "
-            f"{first_row + row}: {remedy}"
+            f"column {name!r} must hold numbers, got {_text(column[place])!r} in row {row}: "
+            f"{remedy}"
         )
     return found
 
@@ -119,7 +130,9 @@ class Column:
             raise ValueError(f"{self.name!r} is no column")
 
     @classmethod
-    def learn(cls, name: str, column: Cells, *, as_category: bool = False) -> Column:
+    def learn(
+        cls, name: str, column: Cells, *, as_category: bool = False, rows: Indices | None = None
+    ) -> Column:
         """What a column is, by its values; refuses what is no use as an input."""
         there = [cell for cell in column if cell is not None]
         if not there:
@@ -131,7 +144,8 @@ class Column:
         found = np.array([_number(cell) for cell in there])
         finite = found[np.isfinite(found)]
         if 2 * len(finite) > len(there):
-            numbers(name, column, remedy="correct it, leave the column out or call it categorical")
+            remedy = "correct it, leave the column out or call it categorical"
+            numbers(name, column, rows=rows, remedy=remedy)
             return cls(name, NUMBER, fill=float(np.median(finite)))
         return cls(name, CATEGORY, _categories(name, there))
 

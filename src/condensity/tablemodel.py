@@ -157,6 +157,8 @@ class TableModel:
         Categories that the fit did not know have no category.  Missing values are filled in if
         those of the fit were (impute), and refused otherwise.  A warning tells of either.
         """
+        if isinstance(table, np.ndarray):
+            raise TypeError("table must be a data frame or a dict of columns, got an array")
         found = encode(self.columns, table)
         names = [column.name for column in self.columns]
         if self.missing != "impute":

@@ -41,7 +41,7 @@ class Complete:
     def learn(self, rows: Indices, *, categorical: Sequence[str] = ()) -> tuple[Column, ...]:
         """What the columns are, from some of the rows."""
         found = tuple(
-            Column.learn(name, column, as_category=name in categorical)
+            Column.learn(name, column, as_category=name in categorical, rows=self.rows[rows])
             for name, column in self.some(rows).items()
         )
         names = [name for column in found for name in column.names]

@@ -123,6 +123,8 @@ def test_what_was_fitted_is_used_from_python(folder, model):
     np.testing.assert_array_equal(
         model.predict_dist(new).quantile(0.3), model.model.predict_dist(X).quantile(0.3)
     )
+    with pytest.raises(TypeError, match="a data frame or a dict of columns, got an array"):
+        model.predict_dist(X)
     with pytest.raises(ValueError, match="column 'a' has no value in row 2: leave the row out"):
         model.predict_dist(new.assign(a=[1, None, 1, 1, 1]))
 
@@ -371,6 +373,25 @@ def test_repeated_values_of_the_target_do_not_make_the_inputs_look_useless(tmp_p
     fit = ("fit", path, "--target", "y", "--out", tmp_path / "m.cdn", *QUICK, "--json")
     found = json.loads(run(*fit).stdout)["evaluation"]
     assert found["error"] < found["error_without_inputs"] - 2 * found["inputs_se"]
+
+
+def test_a_word_among_numbers_is_named_by_its_row_in_the_file(tmp_path):
+    table = columns()
+    table["a"] = table["a"].astype(object)
+    table["a"][np.random.default_rng(0).permutation(60)[30]] = "many"
+    row = list(table["a"]).index("many") + 1
+    fit = ("fit", write(tmp_path / "x.csv", table), "--target", "y", "--out", tmp_path / "m.cdn")
+    refused(*fit, says=f"column 'a' must hold numbers, got 'many' in row {row}:")
+
+
+def test_no_file_that_is_read_is_written(folder, tmp_path):
+    table, model = folder / "train.csv", folder / "model.cdn"
+    before = table.read_bytes(), model.read_bytes()
+    says = "is a file that is read: name another"
+    refused("fit", table, "--target", "y", "--out", table, says=says)
+    refused("predict", model, folder / "new.csv", "--out", model, says=says)
+    refused("report", model, "--out", model, says=says)
+    assert (table.read_bytes(), model.read_bytes()) == before
 
 
 def test_equal_names_of_inputs_are_refused(tmp_path):

@@ -43,7 +43,8 @@ def run() -> None:
     except UsageError as error:
         command = error.ctx.command_path if error.ctx else "condensity"
         message = " ".join(error.format_message().split()).rstrip(".")
-        typer.echo(f"condensity: {printable(message)}: see {command} --help", err=True)
+        if message:  # without any arguments the help was shown
+            typer.echo(f"condensity: {printable(message)}: see {command} --help", err=True)
     except (typer.Abort, KeyboardInterrupt):
         typer.echo("condensity: stopped", err=True)
         sys.exit(130)

@@ -83,7 +83,7 @@ def fit_command(
             random_state=seed,
             n_jobs=jobs,
         )
-        options.out_file(out)
+        options.out_file(out, data)
         with open_table(data) as source:
             given = options.names("--features", features, source.names)
             left_out = options.names("--exclude", exclude, source.names)

@@ -9,8 +9,10 @@ from pathlib import Path
 from condensity.cli.say import note
 
 
-def out_file(path: Path) -> None:
+def out_file(path: Path, *inputs: str | None) -> None:
     """Say what is to be known of a file before minutes of work go into it."""
+    if path.is_file() and any(path.samefile(given) for given in inputs if given and given != "-"):
+        raise ValueError(f"--out {path} is a file that is read: name another")
     if path.is_dir():
         raise ValueError(f"{path} is a folder: name a file in it with --out")
     if not path.parent.exists():

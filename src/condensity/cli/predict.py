@@ -87,7 +87,7 @@ def predict_command(
             questions.density(found, pdf),
         ]
         if out is not None:
-            options.out_file(out)
+            options.out_file(out, model, data)
         met = Met(found.columns)
         with open_table(data) as source:
             check_columns([column.name for column in found.columns], source.names)

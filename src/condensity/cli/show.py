@@ -53,7 +53,7 @@ def report_command(
 ) -> None:
     """Write a page in which the model can be explored, without any network."""
     with plain_errors():
-        options.out_file(out)
+        options.out_file(out, model, data)
         found = read_model(model)
         X_test, y_test = (None, None) if data is None else labelled_rows(found, data)
         try:
