@@ -140,7 +140,7 @@ def test_missing_values_are_told_by_column(tmp_path):
     assert not out.exists()
     dropped = run(*fit, "--out", out, "--missing", "drop", "--json")
     assert "column 'a' has 2 missing values" in dropped.stderr
-    assert "3 rows without values left out, 57 rows used" in dropped.stderr
+    assert "3 rows with missing values left out, 57 rows used" in dropped.stderr
     assert json.loads(dropped.stdout)["training_rows"] == 57
     found = read(run("predict", out, path).stdout)  # blank, as they were dropped
     assert [i for i, cell in enumerate(found["y_mean"]) if not cell] == [0, 1, 59]

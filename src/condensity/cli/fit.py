@@ -231,8 +231,8 @@ def _tell_missing(found: Complete, missing: Missing) -> None:
     for name, n in found.missing.items():
         note(f"column {name!r} has {count(n, 'missing value')}")
     if found.n_dropped:
-        what = "a target" if missing is Missing.impute else "values"
+        what = "without a target" if missing is Missing.impute else "with missing values"
         rows = count(found.n_dropped, "row")
-        note(f"{rows} without {what} left out, {count(len(found), 'row')} used")
+        note(f"{rows} {what} left out, {count(len(found), 'row')} used")
     if found.missing and missing is Missing.impute:
         note("numbers that were missing are filled in with medians, categories with none")
