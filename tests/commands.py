@@ -23,7 +23,7 @@ def run(*arguments, code=0, stdin=None):
     return result
 
 
-def refused(*arguments, says):
+def assert_refused(*arguments, says):
     """Run a command that must refuse in one sentence."""
     stderr = run(*arguments, code=2).stderr
     told = [line for line in stderr.splitlines() if line.startswith("condensity: ")]

@@ -158,6 +158,9 @@ HOSTILE = {
         sd={"tuple": [float("nan")] * 3}
     ),
     "directions that are a number": lambda c, a: c["state"].update(components_=5),
+    "directions of unequal length": lambda c, a: c["state"].update(
+        components_={"list": [{"list": [1.0]}, {"list": [1.0, 2.0]}]}
+    ),
     "directions that are names": lambda c, a: c["state"].update(components_={"names": ["a"]}),
     "directions of other inputs": lambda c, a: c["state"].update(components_={"array": 0}),
     "names that are a number": lambda c, a: c["state"].update(feature_names_in_=5),

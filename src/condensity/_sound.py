@@ -56,6 +56,7 @@ def _scalings(value: Any) -> list[Scaling]:
 def check_sound(model: Any) -> None:
     """One question: a model that cannot answer it is no model."""
     try:
+        _check_told(model)
         row = _row(model)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a row without the names of its columns
@@ -67,7 +68,6 @@ def check_sound(model: Any) -> None:
         raise DamagedFileError(f"what it holds does not fit together ({error})") from error
     if not sound:
         raise DamagedFileError("its answers are no numbers")
-    _check_told(model)
 
 
 def _check_told(model: Any) -> None:

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import gaussian_kde
 
 import condensity
-from commands import QUICK, columns, read, refused, run, write
+from commands import QUICK, assert_refused, columns, read, run, write
 from condensity import LSCDE, LSCE, SIR, Reduced
 from condensity.cli.fit import KEPT_ROWS, _thinned
 from condensity.metrics import squared_loss, squared_loss_by_row
@@ -136,7 +136,9 @@ def test_missing_values_are_told_by_column(tmp_path):
     path = write(tmp_path / "gaps.csv", table)
     fit = ("fit", path, "--target", "y", "--exclude", "y2", *QUICK, "--test-share", 0)
     out = tmp_path / "m.cdn"
-    refused(*fit, "--out", out, says="missing in 'a' (2), 'colour' (1): choose --missing drop")
+    assert_refused(
+        *fit, "--out", out, says="missing in 'a' (2), 'colour' (1): choose --missing drop"
+    )
     assert not out.exists()
     dropped = run(*fit, "--out", out, "--missing", "drop", "--json")
     assert "column 'a' has 2 missing values" in dropped.stderr
@@ -153,7 +155,9 @@ def test_missing_values_are_told_by_column(tmp_path):
     assert all(read(answers.stdout)["y_mean"])
     assert "3 of 60 rows with missing inputs: filled in with medians" in answers.stderr
     # Nothing at all is written, also to standard output.
-    refused("predict", out, path, "--missing", "error", says="column 'a' has no value in row 1")
+    assert_refused(
+        "predict", out, path, "--missing", "error", says="column 'a' has no value in row 1"
+    )
 
 
 HOSTILE = {
@@ -183,7 +187,7 @@ HOSTILE = {
 def test_tables_that_are_none_are_refused_in_a_sentence(data, says, tmp_path):
     path, out = tmp_path / "data.csv", tmp_path / "m.cdn"
     path.write_bytes(data)
-    refused("fit", path, "--target", "y", "--out", out, *QUICK, says=says)
+    assert_refused("fit", path, "--target", "y", "--out", out, *QUICK, says=says)
     assert [p.name for p in tmp_path.iterdir()] == ["data.csv"]
 
 
@@ -203,12 +207,14 @@ USAGE = {
 @pytest.mark.parametrize(("options", "says"), USAGE.values(), ids=USAGE)
 def test_options_that_make_no_sense_are_refused(options, says, folder, tmp_path):
     fit = ("fit", folder / "train.csv", "--target", "y", "--out", tmp_path / "m.cdn", *QUICK)
-    refused(*fit, *options, says=says)
+    assert_refused(*fit, *options, says=says)
 
 
 def test_several_targets_in_one_option_are_told_apart(folder, tmp_path):
     fit = ("fit", folder / "train.csv", "--target", "y,y2", "--out", tmp_path / "m.cdn")
-    refused(*fit, says="no column 'y,y2' for --target: repeat the option, --target y --target y2")
+    assert_refused(
+        *fit, says="no column 'y,y2' for --target: repeat the option, --target y --target y2"
+    )
 
 
 def test_values_beyond_bounds_are_named_by_their_row_in_the_file(tmp_path):
@@ -219,16 +225,18 @@ def test_values_beyond_bounds_are_named_by_their_row_in_the_file(tmp_path):
     path = write(tmp_path / "x.csv", table)
     fit = ("fit", path, "--target", "y", "--out", tmp_path / "m.cdn", *QUICK, "--missing", "drop")
     says = "1 of 59 values of 'y' do not lie strictly between the --bounds 0 and inf, the first is"
-    refused(*fit, "--bounds", "0,", says=f"{says} -0.5 in row 8: widen them")
+    assert_refused(*fit, "--bounds", "0,", says=f"{says} -0.5 in row 8: widen them")
 
 
 def test_files_that_are_not_there_are_named(folder, tmp_path):
-    refused("inspect", tmp_path / "none.cdn", says="none.cdn: check its name and its folder")
-    refused("predict", folder / "model.cdn", tmp_path / "none.csv", says="none.csv: check its")
+    assert_refused("inspect", tmp_path / "none.cdn", says="none.cdn: check its name and its folder")
+    assert_refused(
+        "predict", folder / "model.cdn", tmp_path / "none.csv", says="none.csv: check its"
+    )
     fit = ("fit", tmp_path, "--target", "y", "--out", tmp_path / "m.cdn")
-    refused(*fit, says="Is a directory")
+    assert_refused(*fit, says="Is a directory")
     fit = ("fit", folder / "train.csv", "--target", "y", "--out", tmp_path)
-    refused(*fit, says="is a folder: name a file in it with --out")
+    assert_refused(*fit, says="is a folder: name a file in it with --out")
     answers = run(
         "predict", folder / "model.cdn", folder / "new.csv", "--out", tmp_path / "a/b.csv"
     )
@@ -240,7 +248,7 @@ def test_damaged_models_and_other_models(folder, tmp_path):
     bad = tmp_path / "bad.cdn"
     bad.write_bytes((folder / "model.cdn").read_bytes()[:-9])
     for command in ("inspect", "report"):
-        refused(command, bad, says="is no model that can be read")
+        assert_refused(command, bad, says="is no model that can be read")
     X = pd.DataFrame({"a": columns()["a"], "b": columns()["b, of two"]})
     fixed = LSCDE(bandwidth=0.5, penalty=0.1, random_state=0)
     condensity.save(fixed.fit(X, columns()["y"]), bad)
@@ -249,11 +257,11 @@ def test_damaged_models_and_other_models(folder, tmp_path):
     assert answered.stderr == ""
     assert "y given 2 columns: a, b" in run("inspect", bad).stdout
     condensity.save(fixed.fit(X.to_numpy(), columns()["y"]), bad)
-    refused("inspect", bad, says="does not know the names of its columns")
+    assert_refused("inspect", bad, says="does not know the names of its columns")
     condensity.save(Reduced(SIR(), fixed, n_components=1).fit(X, columns()["y"]), bad)
     assert "y given 2 columns" in run("inspect", bad).stdout
     condensity.save(SIR(1).fit(X, columns()["y"]), bad)
-    refused("inspect", bad, says="SIR, which estimates no density")
+    assert_refused("inspect", bad, says="SIR, which estimates no density")
 
 
 def test_names_from_files_cannot_steer_a_terminal(tmp_path):
@@ -288,7 +296,9 @@ def test_parquet_without_its_reader_names_the_remedy(folder, tmp_path, monkeypat
     pd.DataFrame(columns()).to_parquet(path)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     predict = ("predict", folder / "model.cdn", path)
-    refused(*predict, says="run pip install 'condensity[parquet]', or write the table as CSV")
+    assert_refused(
+        *predict, says="run pip install 'condensity[parquet]', or write the table as CSV"
+    )
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     run("predict", folder / "model.cdn", folder / "new.csv")  # for which it is not needed
 
@@ -296,13 +306,15 @@ def test_parquet_without_its_reader_names_the_remedy(folder, tmp_path, monkeypat
 def test_rows_without_targets_are_nothing_to_evaluate_with(folder, tmp_path):
     path = tmp_path / "x.csv"
     path.write_text('a,"b, of two",colour,y\n')
-    refused("evaluate", folder / "model.cdn", path, says="it has no rows: give rows with known")
+    assert_refused(
+        "evaluate", folder / "model.cdn", path, says="it has no rows: give rows with known"
+    )
     path.write_text('a,"b, of two",colour,y\n1,2,red,\n')
-    refused("evaluate", folder / "model.cdn", path, says="none of its 1 rows is complete")
+    assert_refused("evaluate", folder / "model.cdn", path, says="none of its 1 rows is complete")
     path.write_text('a,"b, of two",colour\n1,2,red\n')
-    refused("evaluate", folder / "model.cdn", path, says="the table lacks the column 'y'")
+    assert_refused("evaluate", folder / "model.cdn", path, says="the table lacks the column 'y'")
     path.write_text('a,"b, of two",colour,y\n,2,red,1\n')
-    refused("evaluate", folder / "model.cdn", path, says="column 'a' has no value in row 1")
+    assert_refused("evaluate", folder / "model.cdn", path, says="column 'a' has no value in row 1")
 
 
 def test_many_training_rows_are_thinned():
@@ -381,23 +393,23 @@ def test_a_word_among_numbers_is_named_by_its_row_in_the_file(tmp_path):
     table["a"][np.random.default_rng(0).permutation(60)[30]] = "many"
     row = list(table["a"]).index("many") + 1
     fit = ("fit", write(tmp_path / "x.csv", table), "--target", "y", "--out", tmp_path / "m.cdn")
-    refused(*fit, says=f"column 'a' must hold numbers, got 'many' in row {row}:")
+    assert_refused(*fit, says=f"column 'a' must hold numbers, got 'many' in row {row}:")
 
 
 def test_no_file_that_is_read_is_written(folder, tmp_path):
     table, model = folder / "train.csv", folder / "model.cdn"
     before = table.read_bytes(), model.read_bytes()
     says = "is a file that is read: name another"
-    refused("fit", table, "--target", "y", "--out", table, says=says)
-    refused("predict", model, folder / "new.csv", "--out", model, says=says)
-    refused("report", model, "--out", model, says=says)
+    assert_refused("fit", table, "--target", "y", "--out", table, says=says)
+    assert_refused("predict", model, folder / "new.csv", "--out", model, says=says)
+    assert_refused("report", model, "--out", model, says=says)
     assert (table.read_bytes(), model.read_bytes()) == before
 
 
 def test_equal_names_of_inputs_are_refused(tmp_path):
     table = columns() | {"colour=red": np.arange(60.0)}
     fit = ("fit", write(tmp_path / "x.csv", table), "--target", "y", "--out", tmp_path / "m.cdn")
-    refused(*fit, says="'colour' has a category that becomes an input 'colour=red'")
+    assert_refused(*fit, says="'colour' has a category that becomes an input 'colour=red'")
 
 
 def test_in_a_pipe_and_without_a_terminal(folder):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import condensity
-from commands import columns, read, refused, run, write
+from commands import assert_refused, columns, read, run, write
 from condensity.cli.reading import open_table, regrouped
 
 QUESTIONS = ("--quantiles", "0.1,0.5", "--interval", "0.8", "--prob-above", "0,-1.5")
@@ -56,7 +56,7 @@ def test_several_targets_have_columns_of_their_own(folder):
         np.testing.assert_allclose(found[f"{target}_sample2"], draws[:, 1, j], rtol=1e-8)
     joint = dist.pdf(np.column_stack([NEW["y"], np.full(30, 1.5)]))
     np.testing.assert_allclose(found["pdf"], joint, rtol=1e-8)
-    refused(
+    assert_refused(
         "predict",
         folder / "two.cdn",
         folder / "new.csv",
@@ -93,10 +93,10 @@ def test_a_failure_in_the_middle_leaves_the_file_as_it_was(folder, tmp_path):
     path, out = write(tmp_path / "bad.csv", table), tmp_path / "out.csv"
     predict = ("predict", folder / "model.cdn", path, "--out", out)
     says = "column 'a' must hold numbers, got 'oops' in row 600"
-    refused(*predict, says=says)
+    assert_refused(*predict, says=says)
     assert not out.exists()
     out.write_text("what was there")
-    refused(*predict, says=says)
+    assert_refused(*predict, says=says)
     assert out.read_text() == "what was there"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.csv", "out.csv"]
 
@@ -161,7 +161,7 @@ WRONG = {
 @pytest.mark.parametrize(("options", "says"), WRONG.values(), ids=WRONG)
 def test_questions_that_make_no_sense_are_refused(options, says, folder, tmp_path):
     predict = ("predict", folder / "model.cdn", folder / "new.csv", "--out", tmp_path / "out.csv")
-    refused(*predict, *options, says=says)
+    assert_refused(*predict, *options, says=says)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -177,4 +177,4 @@ def test_columns_are_copied_and_points_must_be_there(folder, tmp_path):
     assert found["y"][:2] == ("", str(NEW["y"][1]))
     out = ("--out", tmp_path / "out.csv")
     says = "column 'y' has no value in row 1: --pdf needs one"
-    refused("predict", folder / "model.cdn", path, *out, "--pdf", "y", says=says)
+    assert_refused("predict", folder / "model.cdn", path, *out, "--pdf", "y", says=says)

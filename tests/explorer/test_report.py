@@ -227,6 +227,12 @@ def test_shares_are_those_of_all_training_samples(tmp_path):
     assert not kind["constant"]
 
 
+def test_whole_numbers_open_at_one_that_occurs(tmp_path):
+    X = np.column_stack([explored.X[:, 0], np.arange(100) * 2503 + 1])
+    content = told(write_report(explored.quick(X, explored.FORK), tmp_path / "r.html", X=X))
+    assert content["typical"][1] in X[:, 1]
+
+
 def test_categories_that_are_none_are_refused(tmp_path):
     model, X, y = explored.with_categories()
     for words, categories in [

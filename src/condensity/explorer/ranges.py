@@ -92,7 +92,7 @@ class Ranges:
 
     def typical(self, controls: Sequence[Control]) -> Array:
         """The middle of each input, and of categories the most frequent one: (dx,)."""
-        out = _rounded(self.middle, self.ends)
+        out = np.where(self.whole, self.middle, _rounded(self.middle, self.ends))
         for control in controls:
             if control.labels:
                 out[[*control.inputs]] = self._category(control, 0)
