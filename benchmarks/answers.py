@@ -12,9 +12,9 @@ from functools import partial
 import numpy as np
 from machine import peak_memory, present_memory
 from ratios import at_most, quickest, show_header, show_row
-from scipy.spatial.distance import cdist
 
 from condensity import LSCE
+from condensity.core.kernels import squared_differences
 
 QUESTIONS = {
     "mean": lambda dist, y: dist.mean(),
@@ -34,7 +34,7 @@ def floor(Z, y, U, V):
     for start in range(0, len(Z), ROWS):
         rows = slice(start, start + ROWS)
         for A, B, sigma in ((Z[rows], U, 0.7), (y[rows, None], V, 0.3)):
-            kernels = cdist(A, B, "sqeuclidean")
+            kernels = squared_differences(A, B)
             kernels *= -0.5 / (np.log(2) * sigma**2)
             np.exp2(kernels, out=kernels)
 

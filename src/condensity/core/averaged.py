@@ -7,7 +7,7 @@ as many Gaussians as there are centres: only the weights are averaged.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -46,7 +46,18 @@ class Averaged:
 
     @classmethod
     def of(cls, view: View, components: Components, members: Sequence[Coefficients]) -> Averaged:
-        """What is to be kept of a view to answer without its samples."""
+        """What is to be kept of a view to answer without its samples.
+
+        Centres to which no member gives weight are left out: they change no answer.
+        """
+        used = np.any([member.alphas > 0 for member in members], axis=(0, 1))
+        if used[:-1].any():
+            used[-1] = True  # the background has a block of its own
+            components = Components(components.centers[used], components.widths[used])
+            members = [
+                replace(member, U=member.U[used[:-1]], alphas=member.alphas[:, used])
+                for member in members
+            ]
         return cls(view.scaling, view.location.at, view.factor, components, members)
 
     def weights(self, X: Array, share: float = 1.0) -> Array:

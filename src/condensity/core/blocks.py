@@ -6,14 +6,14 @@ distances are taken once the row's frame is undone and y is whitened by ``L^-1``
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.spatial.distance import cdist
 
-from condensity.core.kernels import CACHED, LOG2_E, Array, Indices, row_blocks
+from condensity.core.kernels import CACHED, LOG2_E, Array, Indices, row_blocks, squared_differences
 from condensity.core.univariate import ROOT_2PI, tiles
 
 
@@ -135,7 +135,7 @@ class Block:
         """``L^-1 (y_i - shift_i) / scale_i`` for ``Y`` (m, dy): (m, dy)."""
         Z = Y if self.shift is None else Y - self.shift
         Z = Z if self.scale is None else Z / self.scale[:, None]
-        white: Array = solve_triangular(self.factor, Z.T, lower=True, check_finite=False).T
+        white = self._undo_factor(Z)
         # Substitution turns an infinite output into NaN; such a y is far from every centre.
         return np.where(np.isfinite(Z).all(axis=1, keepdims=True), white, np.inf)
 
@@ -148,9 +148,14 @@ class Block:
 
     def _squared(self, Y: Array) -> Array:
         """Squared distances of ``Y`` (m, dy) to the centres in the unit of the kernel: (m, b)."""
-        whitened_centers = solve_triangular(self.factor, self.centers.T, lower=True).T
-        # Differences and not the expanded square: an outlier 1e6 widths away keeps its digits.
-        return np.asarray(cdist(self.whiten(Y), whitened_centers, "sqeuclidean"))
+        return squared_differences(self.whiten(Y), self._undo_factor(self.centers))
+
+    def _undo_factor(self, Y: Array) -> Array:
+        """``L^-1 y`` for the rows of ``Y`` (m, dy)."""
+        if self.n_outputs == 1:
+            return Y / self.factor
+        white: Array = solve_triangular(self.factor, Y.T, lower=True, check_finite=False).T
+        return white
 
     def _log_volumes(self) -> Array:
         """``log`` of one by the height of the kernel, (m,)."""
@@ -203,3 +208,16 @@ class Block:
             terms = own.log_weights + own.log_kernels(np.tile(grid, (len(index), 1)))
             out[rows, part] = np.exp(terms).sum(axis=1).reshape(len(index), -1)
         return out
+
+
+def unframed(blocks: Sequence[Block]) -> tuple[Sequence[Block], Array, Array]:
+    """Blocks without the frame they have in common, and its shifts (m, dy) and scales (m,).
+
+    Their rows then share their centres, which saves a table a row.  Blocks that have no frame in
+    common stay as they are.
+    """
+    first, none = blocks[0], np.zeros((len(blocks[0]), blocks[0].n_outputs))
+    if not all(first.same_frame(block) for block in blocks):
+        return blocks, none, np.ones(len(none))
+    shift = none if first.shift is None else first.shift
+    return [replace(block, shift=None, scale=None) for block in blocks], shift, first.scales

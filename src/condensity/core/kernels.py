@@ -25,10 +25,22 @@ FEW = 6
 LOG2_E = float(np.log2(np.e))
 
 
+def squared_differences(A: Array, B: Array) -> Array:
+    """Squared distances between rows, from differences: (m, d) and (b, d) to (m, b).
+
+    However far the rows lie from the origin or from one another, none of their digits are lost.
+    """
+    if A.shape[1] != 1:
+        return np.asarray(cdist(A, B, "sqeuclidean"))
+    D: Array = A - B.T  # a third of the time
+    D *= D
+    return D
+
+
 def squared_distances(A: Array, B: Array) -> Array:
     """Squared Euclidean distances between the rows of ``A`` (m, d) and of ``B`` (b, d): (m, b)."""
     if A.shape[1] <= FEW:
-        return np.asarray(cdist(A, B, "sqeuclidean"))
+        return squared_differences(A, B)
     # Distances do not move with the origin, but rounding does: put it amid the rows of B.
     origin = B.mean(axis=0)
     A, B = A - origin, B - origin

@@ -8,7 +8,6 @@ is written once for blocks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from condensity._parameters import check_count, check_rng
 from condensity.core import checks, draws, levelsets, univariate
-from condensity.core.blocks import Block
+from condensity.core.blocks import Block, unframed
 from condensity.core.kernels import CACHED, Array, log_sum_exp, row_blocks
 from condensity.core.meanshift import modes as climb_to_modes
 from condensity.core.pairs import overlap
@@ -171,9 +170,9 @@ class ConditionalMixture(Views):
 
     def cdf(self, Y: ArrayLike) -> Array:
         """``P(Y <= y_i | x_i)``, one output only; ``Y`` as in :meth:`log_pdf`: (m,)."""
-        c = self.components("cdf")
+        c, shift, scale = self._in_frame("cdf")
         y = checks.rows_of(Y, len(self), 1)[:, 0]
-        return univariate.each(univariate.cdf, c, np.arange(len(self)), y)
+        return univariate.each(univariate.cdf, c, None, (y - shift) / scale)
 
     def prob(self, lower: ArrayLike, upper: ArrayLike) -> Array:
         """``P(lower_i < Y <= upper_i | x_i)``, precise in both tails: (m,).
@@ -191,7 +190,9 @@ class ConditionalMixture(Views):
         levels = np.asarray(q, dtype=float)
         if levels.ndim > 1:
             raise ValueError(f"q must be a number or one-dimensional, got shape {levels.shape}")
-        out = univariate.quantile(self.components("quantile"), np.atleast_1d(levels))
+        c, shift, scale = self._in_frame("quantile")
+        out = univariate.quantile(c, np.atleast_1d(levels))
+        out = shift[:, None] + scale[:, None] * out
         return out if levels.ndim else out[:, 0]
 
     def interval(self, level: float) -> Array:
@@ -202,15 +203,9 @@ class ConditionalMixture(Views):
 
     def crps(self, Y: ArrayLike) -> Array:
         """``E|Y - y_i| - E|Y - Y'| / 2``: continuous ranked probability score, one output: (m,)."""
-        checks.one_output(self.n_outputs, "crps")
+        c, shift, scale = self._in_frame("crps")
         y = checks.rows_of(Y, len(self), 1)[:, 0]
-        first = self.blocks[0]
-        if not all(first.same_frame(block) for block in self.blocks):
-            return univariate.crps(self.components("crps"), y)
-        # In the rows' common frame all share their centres, which saves a table a row.
-        shift = 0.0 if first.shift is None else first.shift[:, 0]
-        bare = self.of_normalised([replace(block, shift=None, scale=None) for block in self.blocks])
-        return first.scales * univariate.crps(bare.components("crps"), (y - shift) / first.scales)
+        return scale * univariate.crps(c, (y - shift) / scale)
 
     def hdr(self, level: float) -> list[Array]:
         """Highest-density region of probability ``level``, the smallest there is; one output.
@@ -218,6 +213,12 @@ class ConditionalMixture(Views):
         Row i gets its disjoint intervals in increasing order, an array of shape (k_i, 2).
         """
         return levelsets.hdr(self.components("hdr"), level)
+
+    def _in_frame(self, what: str) -> tuple[Components, Array, Array]:
+        """Components in the frame that all blocks have in common: its shifts and scales, (m,)."""
+        checks.one_output(self.n_outputs, what)
+        blocks, shift, scale = unframed(self.blocks)
+        return self.of_normalised(blocks).components(what), shift[:, 0], scale
 
     def components(self, what: str) -> Components:
         """Weights, means and widths of one output's components, for ``what`` needs them."""

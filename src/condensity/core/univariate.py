@@ -13,19 +13,23 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
-from condensity.core.kernels import LOG2_E, Array, Indices, row_blocks
+from condensity.core.kernels import Array, Indices, row_blocks
+from condensity.core.normal import bell_and_below
 
 ROOT_2PI = float(np.sqrt(2 * np.pi))
 
 #: Row-wise sums cut their block in this many pieces.
-PIECES = 64
+PIECES = 128
 #: Steps to a quantile, at most (more than halving to the least number takes), and before halving
 #: takes turns.
 MOST_STEPS, PATIENCE = 2500, 8
-#: The last step to a quantile, at most, in units of the narrowest component.
-NEAR = 1e-6
+#: The last step to a quantile, at most, in units of the narrowest component: what remains is of
+#: the order of its third power.  Steps in single precision only lead to where those begin.
+NEAR, NEAR_SINGLE = 1e-5, 3e-3
+#: The least level for which there are steps in single precision, and how many.
+LEAST_SINGLE, MOST_SINGLE = 1e-30, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +59,17 @@ class Components:
         sds = self.sds if len(self.sds) == 1 else self.sds[rows]
         return Components(self.weights[rows], means, sds)
 
+    def single(self, origin: Array, unit: Array) -> Components:
+        """In single precision, ``(y_i - origin_i) / unit_i``: near an origin all digits count."""
+        means, sds = self.means - origin[:, None], self.sds / unit[:, None]
+        means /= unit[:, None]
+        parts: Any = (a.astype(np.float32) for a in (self.weights, means, sds))
+        return Components(*parts)
+
     def standardize(self, y: Array) -> Array:
         """``(y_i - mu_ik) / s_ik`` for ``y`` (r,): (r, K)."""
-        z: Array = (y[:, None] - self.means) / self.sds
+        z: Array = y[:, None] - self.means
+        z /= self.sds
         return z
 
 
@@ -98,7 +110,7 @@ def pdf(c: Components, y: Array) -> Array:
 
 def cdf(c: Components, y: Array) -> Array:
     """``F_i(y_i) = sum_k w_ik Phi((y_i - mu_ik) / s_ik)`` for ``y`` (r,): (r,)."""
-    return _weighted(c.weights, ndtr(c.standardize(y)))
+    return _weighted(c.weights, bell_and_below(c.standardize(y))[1])
 
 
 def prob(c: Components, lower: Array, upper: Array) -> Array:
@@ -106,7 +118,8 @@ def prob(c: Components, lower: Array, upper: Array) -> Array:
     a, b = c.standardize(lower), c.standardize(upper)
     with np.errstate(invalid="ignore"):
         flip = np.where(a + b > 0, -1.0, 1.0)  # subtract in the tail that is small
-    return _weighted(c.weights, np.abs(ndtr(flip * b) - ndtr(flip * a)))
+    below = [bell_and_below(flip * z)[1] for z in (a, b)]
+    return _weighted(c.weights, np.abs(below[1] - below[0]))
 
 
 def quantile(c: Components, q: Array) -> Array:
@@ -148,9 +161,29 @@ def _where_tail_is(c: Components, side: float, tail: float) -> Array:
     """
     lower, upper = _bracket(c, side * float(ndtri(tail)))
     y = np.clip(_gaussian_quantile(c, side * float(ndtri(tail))), lower, upper)
+    if tail > LEAST_SINGLE:
+        unit = np.broadcast_to(c.sds.max(axis=1), (len(c),))
+        ends, zeros = ((lower - y) / unit, (upper - y) / unit), np.zeros(len(c))
+        with np.errstate(all="ignore"):  # a component that is too narrow for it is but astray
+            y += unit * _climb(c.single(y, unit), side, tail, zeros, ends, NEAR_SINGLE, MOST_SINGLE)
+        y = np.clip(y, lower, upper)
+    return _climb(c, side, tail, y, (lower, upper), NEAR, MOST_STEPS)
+
+
+def _climb(
+    c: Components,
+    side: float,
+    tail: float,
+    start: Array,
+    ends: tuple[Array, Array],
+    near: float,
+    most_steps: int,
+) -> Array:
+    """Steps from ``start``, between ``ends``, until one is ``near`` widths of the narrowest."""
+    y, (lower, upper) = start.copy(), (end.copy() for end in ends)
     narrowest = np.broadcast_to(c.sds.min(axis=1), (len(c),))
     rows, own = np.arange(len(c)), c  # that are not there yet
-    for n_steps in range(MOST_STEPS):
+    for n_steps in range(most_steps):
         mass, density, slope = each(partial(_tail_pdf_slope, side), own, None, y[rows])
         low = side * (mass - tail) < 0
         lower[rows[low]], upper[rows[~low]] = y[rows[low]], y[rows[~low]]
@@ -162,8 +195,7 @@ def _where_tail_is(c: Components, side: float, tail: float) -> Array:
         astray = ~((new >= a) & (new <= b)) | (n_steps > PATIENCE and n_steps % 2 == 0)
         new = np.where(astray, 0.5 * (a + b), new)
         y[rows] = np.where(mass == tail, y[rows], new)
-        # What remains after a step is of the order of its third power.
-        arrived = ~astray & (np.abs(step) <= NEAR * narrowest[rows])
+        arrived = ~astray & (np.abs(step) <= near * narrowest[rows])
         done = (mass == tail) | arrived | (b - a <= 4 * np.spacing(np.abs(a)))
         if done.all():
             break
@@ -174,17 +206,13 @@ def _where_tail_is(c: Components, side: float, tail: float) -> Array:
 
 def _tail_pdf_slope(side: float, c: Components, y: Array) -> Array:
     """``F_i(y_i)``, or ``1 - F_i(y_i)`` where ``side`` is -1, ``p_i(y_i)`` and ``p_i'``: (3, r)."""
-    z = c.standardize(y)
-    mass = _weighted(c.weights, ndtr(z if side > 0 else -z))
-    with np.errstate(over="ignore", invalid="ignore"):
-        phi = np.square(z)
-        phi *= -0.5 * LOG2_E
-        np.exp2(phi, out=phi)
-        phi /= c.sds * ROOT_2PI
-        phi *= c.weights
-        z /= c.sds
-    slope = -np.einsum("rk,rk->r", phi, z)
-    return np.stack([mass, phi.sum(axis=1), slope])
+    z = c.standardize(y.astype(c.weights.dtype, copy=False))
+    phi, below = bell_and_below(z if side > 0 else -z)
+    mass = _weighted(c.weights, below)
+    phi *= c.weights
+    phi /= c.sds * ROOT_2PI
+    z /= c.sds
+    return np.stack([mass, phi.sum(axis=1), -_weighted(phi, z)]).astype(np.float64, copy=False)
 
 
 def _gaussian_quantile(c: Components, z: float) -> Array:
@@ -218,11 +246,14 @@ def crps(c: Components, y: Array) -> Array:
 
 def _mean_abs(mu: Array, s: Array) -> Array:
     """``E|Z|`` for Z ~ N(mu, s^2): ``mu (2 Phi(mu/s) - 1) + 2 s phi(mu/s)``."""
-    z = mu / s
-    with np.errstate(over="ignore"):
-        phi = np.exp(-0.5 * z * z) / ROOT_2PI
-    out: Array = mu * (2 * ndtr(z) - 1) + 2 * s * phi
-    return out
+    below: Array
+    bell, below = bell_and_below(mu / s)
+    bell *= 2 / ROOT_2PI * s
+    below *= 2
+    below -= 1
+    below *= mu
+    below += bell
+    return below
 
 
 def _spread_shared(c: Components) -> Array:

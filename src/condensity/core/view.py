@@ -236,18 +236,13 @@ class Coefficients:
         They sum to ``mass``.
         """
         phi = squared_distances(X @ self.W.T, self.U)
-        # Relative to the nearest centre nothing vanishes; the background has distance zero.
-        nearest = phi.min(axis=1, keepdims=True, initial=np.inf)
-        nearest = np.minimum(nearest, 1200.0 * self.sigma_z**2)
-        phi -= nearest
         phi *= -0.5 * LOG2_E / self.sigma_z**2
         np.exp2(phi, out=phi)
-        background = 1.0 / gaussian(nearest[:, 0], self.sigma_z)
         weights = np.empty((len(self.alphas), len(X), len(self.U) + 1))
         for own, alpha in zip(weights, self.alphas, strict=True):
             np.multiply(phi, alpha[:-1], out=own[:, :-1])
-            own[:, -1] = alpha[-1] * background
-            own *= (mass / (phi @ alpha[:-1] + own[:, -1]))[:, None]
+            own[:, -1] = alpha[-1]  # far from all centres it is what remains
+            own *= (mass / (phi @ alpha[:-1] + alpha[-1]))[:, None]
         return weights
 
 
