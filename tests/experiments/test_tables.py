@@ -111,6 +111,9 @@ def test_nothing_wins_where_losses_tell_how_narrow_kernels_may_be():
         (0.0123, 0.00001, "0.012 (0.000)"),
         (-5.0, 0.0, "-5.00 (0.00)"),
         (-5.0, np.nan, "-5.00"),
+        (-350197.0, 18439.0, "-3.50 (0.18) ·10⁵"),
+        (-4.689e18, 1.605e18, "-4.7 (1.6) ·10¹⁸"),
+        (1.234e7, np.nan, "1.23 ·10⁷"),
     ],
 )
 def test_figures_have_two_digits_of_their_error(mean, error, text):
@@ -258,6 +261,11 @@ def test_hostile_text_is_shown_and_never_run():
     latex = sheet.latex()
     assert r"\textbackslash{} \$x\_1\$ 100 \%" in latex
     assert not re.search(r"(?<!\\)[%$#]", latex.replace(r"$-$", ""))
+
+
+def test_powers_of_ten_are_raised_in_latex():
+    sheet = tables.Sheet("s", "T", "C", ["", "a"], [("r", [tables.Entry("-4.7 (1.6) ·10¹⁸")])])
+    assert r"-4.7 (1.6) $\cdot$10\textsuperscript{1}\textsuperscript{8}" in sheet.latex()
 
 
 @pytest.mark.parametrize("kind", ["markdown", "html", "latex"])

@@ -93,7 +93,9 @@ def _tex(text: str) -> str:
         "−": r"$-$",
         "ε": r"$\epsilon$",
         "±": r"$\pm$",
+        "·": r"$\cdot$",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
     } | {c: "\\" + c for c in "&%$#_{}"}
+    plain |= {raised: rf"\textsuperscript{{{digit}}}" for digit, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
     return "".join(plain.get(c, c) for c in text)

@@ -27,6 +27,7 @@ LABELS = {
     ("LSCE", "own"): "LSCE as published",
     ("LSCE", "LSCDE"): "LSCE, then LSCDE",
 } | {(method, "own"): method for method in (OURS, FLOORLESS)}
+LARGE, RAISED = 1e5, str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 EXTRA: tuple[Column, ...] = (
     ("LSCE", "LSCDE"),
     ("SIR", "LSCDE"),
@@ -279,7 +280,10 @@ def _text(runs: Runs, of: int = 0) -> str:
 
 
 def _figure(mean: float, error: float) -> str:
-    """Mean (standard error), to two digits of the error."""
+    """Mean (standard error), to two digits of the error; of large ones a power of ten is told."""
+    if abs(mean) >= LARGE:
+        power = int(np.log10(abs(mean)))
+        return f"{_figure(mean / 10**power, error / 10**power)} ·10{str(power).translate(RAISED)}"
     places = 3 if abs(mean) < 1 else 2
     if np.isnan(error):
         return f"{mean:.{places}f}"
