@@ -447,6 +447,40 @@ def test_no_rows_give_empty_answers():
     assert none.sample(3).shape == (0, 3)
 
 
+@pytest.mark.parametrize(
+    "frames",
+    [[(False, False)], [(True, True)], [(False, False), (True, True)]],
+    ids=["none", "one in common", "two"],
+)
+def test_no_rows_give_empty_answers_in_any_frame(frames):
+    none, empty = random_mixture(26, frames=frames)[[]], np.empty(0)
+    asked = (none.cdf(empty), none.quantile(0.5), none.crps(empty), none.prob(empty, empty))
+    assert all(value.shape == (0,) for value in asked)
+    assert none.interval(0.9).shape == (0, 2)
+
+
+def test_far_from_the_origin_answers_keep_the_digits_of_their_frame():
+    far = ConditionalMixture(
+        [Block(np.log([[0.5, 0.5]]), np.array([[0.1], [0.73]]), 0.3 * np.eye(1), np.array([[1e9]]))]
+    )
+    z = (0.25 - np.array([0.1, 0.73])) / 0.3
+    share = stats.norm.cdf(z).mean()
+    y = 1e9 + 0.25
+    assert far.cdf(y)[0] == pytest.approx(share, rel=1e-14)
+    assert far.prob(-np.inf, y)[0] == pytest.approx(share, rel=1e-14)
+    assert far.frozen(0).sf(y) == pytest.approx(1 - share, rel=1e-14)
+    assert far.quantile(share)[0] == far.frozen(0).ppf(share) == pytest.approx(y, rel=1e-16)
+
+
+@pytest.mark.parametrize("y", [1e155, 1e200, -1e308])
+def test_a_density_far_beyond_all_numbers_is_nothing(y):
+    mix = random_mixture(26, frames=[(False, False)])
+    ys = np.full(len(mix), y)
+    np.testing.assert_array_equal(mix.pdf(ys), 0.0)
+    np.testing.assert_array_equal(mix.log_pdf(ys), -np.inf)
+    np.testing.assert_array_equal(mix.pdf_on([y])[:, 0], 0.0)
+
+
 @pytest.mark.parametrize("weights", [None, [1.0, 3.0], [0.0, 2.0]])
 def test_average_mixes_densities(weights):
     pair = [random_mixture(27), random_mixture(28, frames=((False, False),))]

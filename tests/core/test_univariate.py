@@ -151,6 +151,14 @@ def test_quantile_beside_a_needle():
     np.testing.assert_allclose(y / 1e-60, stats.norm.ppf(0.15 / 0.4), rtol=1e-6)
 
 
+@pytest.mark.parametrize("unit", [1e-160, 1e-150, 1e-30, 1e30, 1e140])
+def test_quantile_in_any_unit(unit):
+    q = np.array([0.1, 0.3, 0.5, 0.9])
+    plain = mixture([0.5, 0.5], [-1.0, 2.0], [1.0, 0.1])
+    scaled = mixture([0.5, 0.5], [-unit, 2 * unit], [unit, unit / 10])
+    np.testing.assert_allclose(quantile(scaled, q) / unit, quantile(plain, q), rtol=1e-12)
+
+
 def test_quantile_levels_zero_and_one_are_infinite():
     np.testing.assert_array_equal(
         quantile(random_rows(4), np.array([0.0, 1.0])), [[-np.inf, np.inf]] * 4

@@ -22,7 +22,14 @@ from condensity.datasets.brushwork import (  # noqa: E402
     paint,
     wrap,
 )
-from condensity.datasets.strokes import EM, Axis, medial_axis, outline, strokes  # noqa: E402
+from condensity.datasets.strokes import (  # noqa: E402
+    EM,
+    SPACING,
+    Axis,
+    medial_axis,
+    outline,
+    strokes,
+)
 from datafolder import FOLDER, needs_strokes  # noqa: E402
 
 
@@ -104,9 +111,12 @@ def test_outlines_are_valid_and_axes_lie_inside_in_the_middle(shapes):
     assert len(shapes) == 205
     assert all(shapely.Polygon(stroke.outline).is_valid for stroke in shapes)
     gains = []
+    for stroke in shapes:
+        # The whole line, with no holes where points were dropped for lying outside.
+        assert shapely.Polygon(stroke.outline).covers(shapely.LineString(stroke.axis.points))
+        assert np.diff(stroke.axis.arc).max() < 1.5 * SPACING
     for stroke in shapes[::8]:
         shape, axis = shapely.Polygon(stroke.outline), stroke.axis
-        assert shapely.contains(shape, shapely.points(axis.points)).all()
         inner = np.arange(len(axis.points))[len(axis.points) // 6 : -len(axis.points) // 6]
         left = np.array([axis.at(s).left for s in axis.arc[inner]])
         rooms = [
@@ -200,6 +210,20 @@ def test_samples_are_as_many_and_as_large_as_specified(table):
         np.testing.assert_array_equal(states[:, 5], np.abs(states[:, 0]) > np.pi / 2)
     assert 0.03 < table.Y[:, 5].mean() < 0.12  # some reverse driving, and not much
     assert table.name == "Simulated brush"
+
+
+@needs_strokes
+def test_rows_are_told_to_be_of_the_stroke_whose_curvatures_they_have(shapes, table):
+    by_index = {stroke.index: stroke.axis.curvature for stroke in shapes}
+    ends = np.array([[by_index[i].min(), by_index[i].max()] for i in table.episodes])
+
+    def fitting(ends):
+        curvatures = table.X[:, 3:5]
+        low, high = ends[:, :1] - 1e-9, ends[:, 1:] + 1e-9
+        return ((curvatures >= low) & (curvatures <= high)).all(axis=1)
+
+    assert fitting(ends).all()
+    assert not fitting(ends[::-1]).all()  # of other strokes they would not be
 
 
 @needs_strokes

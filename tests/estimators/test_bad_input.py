@@ -209,7 +209,7 @@ def test_small_samples_are_fine_when_nothing_is_to_be_selected(estimator):
 
 @EVERY
 def test_a_column_is_named_when_it_has_a_name(estimator):
-    frame = pd.DataFrame(X, columns=["age", "bmi", "dose"])
+    frame = pd.DataFrame(X.copy(), columns=["age", "bmi", "dose"])
     frame.loc[7, "bmi"] = np.nan
     assert_refused(estimator.__class__(), "first at row 7, column 'bmi'", frame, Y)
     frame["bmi"] = 1.0

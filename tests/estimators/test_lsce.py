@@ -173,7 +173,9 @@ def test_members_come_in_whole_rounds_of_folds_and_one_more():
 def test_members_add_no_components_of_y():
     X, y = toy_b().sample(60, random_state=0)
     many = LSCE(1, location="none", **QUICK).fit(X, y).predict_dist(X)
-    assert [len(block.centers) for block in many.blocks] == [60, 1]
+    kernels, background = [len(block.centers) for block in many.blocks]
+    assert 50 < kernels <= 60  # those with weight, of one centre a sample
+    assert background == 1
 
 
 @pytest.mark.parametrize(

@@ -82,11 +82,14 @@ def test_coefficients_are_fitted_to_all(parts):
     for averaged, setting in zip(found, (SETTING, other), strict=True):
         V = view.components(setting.sigma_y).centers[:-1]
         sigmas = setting.sigma_z, setting.sigma_y
-        for member, W in zip(averaged.members, Ws, strict=True):
+        expected = []
+        for W in Ws:
             G, h = oracles.G_and_h(W, sample.X, sample.Y, C, V, *sigmas, sample.weight)
             ridge = setting.penalty * np.mean(np.diag(G)) * np.eye(len(h))
-            alpha = np.maximum(np.linalg.solve(G + ridge, h), 0)
-            np.testing.assert_allclose(member.alphas[0, :-1], alpha, rtol=1e-8, atol=1e-12)
+            expected.append(np.maximum(np.linalg.solve(G + ridge, h), 0))
+        used = np.any(np.array(expected) > 1e-12, axis=0)  # by any member; others are left out
+        for member, W, alpha in zip(averaged.members, Ws, expected, strict=True):
+            np.testing.assert_allclose(member.alphas[0, :-1], alpha[used], rtol=1e-8, atol=1e-12)
             Z, U = sample.X @ W.T, C @ W.T
             nearness = np.exp(-((Z[:, None] - U) ** 2).sum(-1) / (2 * setting.sigma_z**2))
             mean = sample.weight @ (nearness @ alpha) / sample.weight.sum()

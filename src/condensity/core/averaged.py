@@ -51,8 +51,8 @@ class Averaged:
         Centres to which no member gives weight are left out: they change no answer.
         """
         used = np.any([member.alphas > 0 for member in members], axis=(0, 1))
-        if used[:-1].any():
-            used[-1] = True  # the background has a block of its own
+        if used[:-1].any():  # there must be one to tell the kernels' width
+            used[-1] = True
             components = Components(components.centers[used], components.widths[used])
             members = [
                 replace(member, U=member.U[used[:-1]], alphas=member.alphas[:, used])

@@ -153,7 +153,8 @@ class Block:
     def _undo_factor(self, Y: Array) -> Array:
         """``L^-1 y`` for the rows of ``Y`` (m, dy)."""
         if self.n_outputs == 1:
-            return Y / self.factor
+            with np.errstate(over="ignore"):
+                return np.asarray(Y / self.factor)
         white: Array = solve_triangular(self.factor, Y.T, lower=True, check_finite=False).T
         return white
 
@@ -213,8 +214,8 @@ class Block:
 def unframed(blocks: Sequence[Block]) -> tuple[Sequence[Block], Array, Array]:
     """Blocks without the frame they have in common, and its shifts (m, dy) and scales (m,).
 
-    Their rows then share their centres, which saves a table a row.  Blocks that have no frame in
-    common stay as they are.
+    Their rows then share their centres, which saves a table a row, and keeps the digits of a y
+    that lies as far out as its shift.  Blocks that have no frame in common stay as they are.
     """
     first, none = blocks[0], np.zeros((len(blocks[0]), blocks[0].n_outputs))
     if not all(first.same_frame(block) for block in blocks):

@@ -51,7 +51,8 @@ class Frozen:
                 "choose a row, mixture.frozen(i)"
             )
         self._dist = dist
-        self._free: Components = getattr(dist, "free", dist).components("a frozen distribution")
+        free = getattr(dist, "free", dist)
+        self._free, (self._shift,), (self._scale,) = free.in_frame("a frozen distribution")
         self._bounds: Bounds | None = getattr(dist, "bounds", None)
 
     def __repr__(self) -> str:
@@ -171,7 +172,8 @@ class Frozen:
         out = np.full(flat.shape, np.nan)
         known = (flat >= 0) & (flat <= 1)
         mirrored = Components(self._free.weights, sign * self._free.means, self._free.sds)
-        out[known] = sign * univariate.quantile(mirrored, flat[known])[0]
+        there = sign * univariate.quantile(mirrored, flat[known])[0]
+        out[known] = self._shift + self._scale * there
         if self._bounds is not None:
             out[known] = self._bounds.bounded(out[known, None])[:, 0]
         return out.reshape(q.shape)[()]

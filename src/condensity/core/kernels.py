@@ -28,12 +28,13 @@ LOG2_E = float(np.log2(np.e))
 def squared_differences(A: Array, B: Array) -> Array:
     """Squared distances between rows, from differences: (m, d) and (b, d) to (m, b).
 
-    However far the rows lie from the origin or from one another, none of their digits are lost.
+    Unlike the expanded square, it does not mind how far the rows lie from the origin.
     """
     if A.shape[1] != 1:
         return np.asarray(cdist(A, B, "sqeuclidean"))
     D: Array = A - B.T  # a third of the time
-    D *= D
+    with np.errstate(over="ignore"):
+        D *= D
     return D
 
 

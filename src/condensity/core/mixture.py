@@ -170,7 +170,7 @@ class ConditionalMixture(Views):
 
     def cdf(self, Y: ArrayLike) -> Array:
         """``P(Y <= y_i | x_i)``, one output only; ``Y`` as in :meth:`log_pdf`: (m,)."""
-        c, shift, scale = self._in_frame("cdf")
+        c, shift, scale = self.in_frame("cdf")
         y = checks.rows_of(Y, len(self), 1)[:, 0]
         return univariate.each(univariate.cdf, c, None, (y - shift) / scale)
 
@@ -179,8 +179,10 @@ class ConditionalMixture(Views):
 
         One output only.  Bounds are numbers or (m,), infinities included.
         """
-        c = self.components("prob")
-        return univariate.prob(c, *checks.ordered_bounds(lower, upper, len(self)))
+        c, shift, scale = self.in_frame("prob")
+        bounds = checks.ordered_bounds(lower, upper, len(self))
+        a, b = ((bound - shift) / scale for bound in bounds)
+        return univariate.each(univariate.prob, c, None, a, b)
 
     def quantile(self, q: ArrayLike) -> Array:
         """``y`` with ``P(Y <= y | x_i) = q``, one output only.
@@ -190,7 +192,7 @@ class ConditionalMixture(Views):
         levels = np.asarray(q, dtype=float)
         if levels.ndim > 1:
             raise ValueError(f"q must be a number or one-dimensional, got shape {levels.shape}")
-        c, shift, scale = self._in_frame("quantile")
+        c, shift, scale = self.in_frame("quantile")
         out = univariate.quantile(c, np.atleast_1d(levels))
         out = shift[:, None] + scale[:, None] * out
         return out if levels.ndim else out[:, 0]
@@ -203,7 +205,7 @@ class ConditionalMixture(Views):
 
     def crps(self, Y: ArrayLike) -> Array:
         """``E|Y - y_i| - E|Y - Y'| / 2``: continuous ranked probability score, one output: (m,)."""
-        c, shift, scale = self._in_frame("crps")
+        c, shift, scale = self.in_frame("crps")
         y = checks.rows_of(Y, len(self), 1)[:, 0]
         return scale * univariate.crps(c, (y - shift) / scale)
 
@@ -214,7 +216,7 @@ class ConditionalMixture(Views):
         """
         return levelsets.hdr(self.components("hdr"), level)
 
-    def _in_frame(self, what: str) -> tuple[Components, Array, Array]:
+    def in_frame(self, what: str) -> tuple[Components, Array, Array]:
         """Components in the frame that all blocks have in common: its shifts and scales, (m,)."""
         checks.one_output(self.n_outputs, what)
         blocks, shift, scale = unframed(self.blocks)
@@ -228,7 +230,8 @@ class ConditionalMixture(Views):
         for block in self.blocks:
             shape = (rows, len(block.centers))
             means.append(np.broadcast_to(block.means()[:, :, 0], shape))
-            sds.append(np.broadcast_to(block.factor[0, 0] * block.scales[:rows, None], shape))
+            scales = np.ones(1) if block.fixed else block.scales
+            sds.append(np.broadcast_to(block.factor[0, 0] * scales[:, None], shape))
         weights = np.concatenate([block.weights for block in self.blocks], axis=1)
         return Components(weights, np.concatenate(means, axis=1), np.concatenate(sds, axis=1))
 

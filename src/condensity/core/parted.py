@@ -19,8 +19,8 @@ from condensity.core.kernels import BLOCK, Array, row_blocks
 from condensity.core.mapped import Mixture
 from condensity.core.views import Views
 
-#: Numbers that the mixtures of one part hold, at most: what a cache holds (1 MiB).
-PART = 1 << 17
+#: Numbers that the mixtures of one part hold, at most (2 MiB).
+PART = 1 << 18
 
 
 class Parted(Views):

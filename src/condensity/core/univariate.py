@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from condensity.core.kernels import Array, Indices, row_blocks
+from condensity.core.kernels import CACHED, Array, Indices, row_blocks
 from condensity.core.normal import bell_and_below
 
 ROOT_2PI = float(np.sqrt(2 * np.pi))
@@ -80,19 +80,20 @@ def tiles(rows: int, columns: int, width: int) -> Iterator[tuple[slice, slice]]:
             yield part, piece
 
 
-Evaluator = Callable[[Components, Array], Array]
+Evaluator = Callable[..., Array]  # of mixtures (r) and one number a row, or more: (..., r)
 
 
-def each(f: Evaluator, c: Components, rows: Indices | None, y: Array) -> Array:
+def each(f: Evaluator, c: Components, rows: Indices | None, *ys: Array) -> Array:
     """``f`` of mixture ``rows[j]`` at ``y[j]``, in bounded pieces: (n,) and (n,) to (..., n).
 
     None: mixture j, of which nothing is copied.
     """
     # A handful of (piece, K) temporaries live at once, and small ones stay in the cache.
-    parts = row_blocks(max(1, len(y)), PIECES * c.width)
+    parts = row_blocks(max(1, len(ys[0])), PIECES * c.width)
     taken = [part if rows is None else rows[part] for part in parts]
     pairs = zip(taken, parts, strict=True)
-    return np.concatenate([f(c.take(own), y[part]) for own, part in pairs], axis=-1)
+    answers = [f(c.take(own), *(y[part] for y in ys)) for own, part in pairs]
+    return np.concatenate(answers, axis=-1)
 
 
 def _weighted(weights: Array, values: Array) -> Array:
@@ -147,8 +148,10 @@ def quantile(c: Components, q: Array) -> Array:
     side = np.where(inner <= 0.5, 1.0, -1.0)
     tail = np.where(side > 0, inner, 1 - inner)
     x = np.empty((len(c), len(q)))
-    for j in range(len(q)):
-        x[:, j] = _where_tail_is(c, side[j], tail[j])
+    for part in row_blocks(len(c), c.width, CACHED):
+        own = c.take(part)
+        for j in range(len(q)):
+            x[part, j] = _where_tail_is(own, side[j], tail[j])
     return np.where(q == 0, -np.inf, np.where(q == 1, np.inf, x))
 
 
@@ -164,7 +167,8 @@ def _where_tail_is(c: Components, side: float, tail: float) -> Array:
     if tail > LEAST_SINGLE:
         unit = np.broadcast_to(c.sds.max(axis=1), (len(c),))
         ends, zeros = ((lower - y) / unit, (upper - y) / unit), np.zeros(len(c))
-        with np.errstate(all="ignore"):  # a component that is too narrow for it is but astray
+        # Components too narrow for single precision may mislead these steps, not those that follow.
+        with np.errstate(all="ignore"):
             y += unit * _climb(c.single(y, unit), side, tail, zeros, ends, NEAR_SINGLE, MOST_SINGLE)
         y = np.clip(y, lower, upper)
     return _climb(c, side, tail, y, (lower, upper), NEAR, MOST_STEPS)
@@ -195,7 +199,7 @@ def _climb(
         astray = ~((new >= a) & (new <= b)) | (n_steps > PATIENCE and n_steps % 2 == 0)
         new = np.where(astray, 0.5 * (a + b), new)
         y[rows] = np.where(mass == tail, y[rows], new)
-        arrived = ~astray & (np.abs(step) <= near * narrowest[rows])
+        arrived = ~astray & (np.abs(step) <= near * narrowest[rows]) & np.isfinite(slope)
         done = (mass == tail) | arrived | (b - a <= 4 * np.spacing(np.abs(a)))
         if done.all():
             break
@@ -210,8 +214,9 @@ def _tail_pdf_slope(side: float, c: Components, y: Array) -> Array:
     phi, below = bell_and_below(z if side > 0 else -z)
     mass = _weighted(c.weights, below)
     phi *= c.weights
-    phi /= c.sds * ROOT_2PI
-    z /= c.sds
+    with np.errstate(over="ignore", invalid="ignore"):
+        phi /= c.sds * ROOT_2PI
+        z /= c.sds
     return np.stack([mass, phi.sum(axis=1), -_weighted(phi, z)]).astype(np.float64, copy=False)
 
 
@@ -240,8 +245,12 @@ def crps(c: Components, y: Array) -> Array:
 
     Equals ``integral (F_i(t) - 1{y_i <= t})^2 dt``, in the unit of y; lower is better.
     """
-    to_y = _weighted(c.weights, _mean_abs(y[:, None] - c.means, c.sds))
-    return to_y - 0.5 * (_spread_shared(c) if c.shared else _spread(c))
+    return each(_distance, c, None, y) - 0.5 * (_spread_shared(c) if c.shared else _spread(c))
+
+
+def _distance(c: Components, y: Array) -> Array:
+    """``E|Y - y_i|`` under mixture i: (r,)."""
+    return _weighted(c.weights, _mean_abs(y[:, None] - c.means, c.sds))
 
 
 def _mean_abs(mu: Array, s: Array) -> Array:

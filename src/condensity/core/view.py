@@ -241,7 +241,8 @@ class Coefficients:
         weights = np.empty((len(self.alphas), len(X), len(self.U) + 1))
         for own, alpha in zip(weights, self.alphas, strict=True):
             np.multiply(phi, alpha[:-1], out=own[:, :-1])
-            own[:, -1] = alpha[-1]  # far from all centres it is what remains
+            # Far from all centres it is what remains; it is positive as soon as a kernel's is.
+            own[:, -1] = alpha[-1]
             own *= (mass / (phi @ alpha[:-1] + alpha[-1]))[:, None]
         return weights
 
