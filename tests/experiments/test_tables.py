@@ -10,6 +10,7 @@ from condensity.experiments import figures, paper, tables
 from condensity.experiments.methods import OURS
 from condensity.experiments.page import page
 from condensity.experiments.records import Cell, Record
+from condensity.experiments.runs import comparable, figure
 from condensity.experiments.sheets import Entry, Sheet
 
 
@@ -72,13 +73,13 @@ def test_what_differs_from_the_paper_by_more_than_two_standard_errors_is_said():
 
 def test_equal_columns_are_equally_good_and_missing_ones_are_not():
     same = dict(enumerate([1.0, 2.0, 3.0]))
-    assert tables.comparable([same, dict(same), {}, {0: 5.0}]) == [True, True, False, False]
+    assert comparable([same, dict(same), {}, {0: 5.0}]) == [True, True, False, False]
     higher = {seed: value + 1 for seed, value in same.items()}
-    assert tables.comparable([higher, same]) == [False, True]
-    assert tables.comparable([{}, {}]) == [False, False]
+    assert comparable([higher, same]) == [False, True]
+    assert comparable([{}, {}]) == [False, False]
     # Nine runs each, but not the same ones: only what was run on the same splits is compared.
     first, last = ({s: float(s) for s in range(10) if s != gone} for gone in (9, 0))
-    assert tables.comparable([first, last]) == [True, False]
+    assert comparable([first, last]) == [True, False]
 
 
 def test_fewer_runs_than_others_are_said_and_a_difference_without_spread_too():
@@ -117,15 +118,15 @@ def test_nothing_wins_where_losses_tell_how_narrow_kernels_may_be():
     ],
 )
 def test_figures_have_two_digits_of_their_error(mean, error, text):
-    assert tables._figure(mean, error) == text
+    assert figure(mean, error) == text
 
 
 def test_what_a_method_got_through_is_not_the_mean_of_all():
     ten = {seed: float(seed) for seed in range(10)}
     easy = {seed: ten[seed] + 0.01 for seed in range(5)}  # fewer runs, the easy ones
-    assert tables.comparable([easy, ten]) == [False, True]
+    assert comparable([easy, ten]) == [False, True]
     broken = dict(ten) | {3: float("nan")}
-    assert tables.comparable([broken, ten]) == [False, True]
+    assert comparable([broken, ten]) == [False, True]
 
 
 def test_dimensions_stand_beside_the_paper_s():
@@ -147,7 +148,7 @@ def test_rows_of_the_worlds_stand_beside_the_paper_s_where_it_has_them():
             {density: {"Error_CDE": shift + losses[seed], "dz": seed % 3 + 1}},
         )
         for problem, n in (("Simulated brush", 250), ("2 Joints, whole episodes", 100))
-        for method, density, shift in (("LSCE", "own", 1.0), (OURS, "own", 0.0))
+        for method, density, shift in (("None", "LSCDE", 1.0), (OURS, "own", 0.0))
         for seed in range(10)
     ]
     errors, directions = tables.worlds(records)
@@ -160,14 +161,23 @@ def test_rows_of_the_worlds_stand_beside_the_paper_s_where_it_has_them():
         "2 Joints, whole episodes, n = 100",
     ]
     error = losses.std(ddof=1) / 10**0.5
-    ours, lsce = (rows["Simulated brush, n = 250"][m] for m in (OURS, "LSCE as published"))
-    assert (ours.text, ours.bold) == (f"-10.00 ({error:.2f})", True)
-    assert (lsce.text, lsce.bold) == (f"-9.00 ({error:.2f})", False)
-    assert lsce.below == "-168.3 (17.0)"
+    for row, best in (
+        ("2 Joints, whole episodes, n = 100", True),
+        ("Simulated brush, n = 250", False),
+    ):
+        ours, none = (rows[row][m] for m in (OURS, "None/LSCDE"))
+        assert (ours.text, ours.bold) == (f"-10.00 ({error:.2f})", best)  # losses of y in {0, 1}
+        assert (none.text, none.bold) == (f"-9.00 ({error:.2f})", False)
+    assert rows["Simulated brush, n = 250"]["LSCE as published"].below == "-168.3 (17.0)"
     assert rows["2 Joints, whole episodes, n = 100"]["LSCE as published"].below == ""
+    assert errors.notes == [
+        f"{row}: LSCE() less None/LSCDE -1.00 (0.00), below it on 10 of 10 splits."
+        for row in ("2 Joints, whole episodes, n = 100", "Simulated brush, n = 250")
+    ]
     assert rows["9 Joints, n = 500"]["LSMI/LSCDE"].below == "-974 (63)"
-    chosen = dict(directions.rows)["Simulated brush, n = 250"][0]
-    assert (chosen.text, chosen.below) == ("1.90 (0.28)", "4.20 (0.55)")
+    entries = dict(directions.rows)["Simulated brush, n = 250"]
+    row = dict(zip(directions.columns[1:], entries, strict=True))
+    assert (row[OURS].text, row["LSCE as published"].below) == ("1.90 (0.28)", "4.20 (0.55)")
 
 
 def artificial_records():

@@ -6,28 +6,23 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from scipy.stats import ttest_rel
 
-from condensity.core.kernels import Array
 from condensity.experiments import paper
 from condensity.experiments.methods import FLOORLESS, LINEAR, OURS
 from condensity.experiments.problems import WORLDS
 from condensity.experiments.records import Record
+from condensity.experiments.runs import Runs, comparable, less, mean_and_error, printed, text
 from condensity.experiments.sheets import Entry, Sheet
 
 #: A method and the density after it, or "own" for what it finds on the way.
 Column = tuple[str, str]
 #: A problem and the number of samples to learn from.
 Row = tuple[str, int]
-#: Results by seed.
-Runs = dict[int, float]
 
-LEVEL = 0.05
 LABELS = {
     ("LSCE", "own"): "LSCE as published",
     ("LSCE", "LSCDE"): "LSCE, then LSCDE",
 } | {(method, "own"): method for method in (OURS, FLOORLESS)}
-LARGE, RAISED = 1e5, str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 EXTRA: tuple[Column, ...] = (
     ("LSCE", "LSCDE"),
     ("SIR", "LSCDE"),
@@ -36,6 +31,9 @@ EXTRA: tuple[Column, ...] = (
 )
 #: Targets of few values: what a loss tells of them is how narrow kernels may be.
 REPEATING = ("White Wine", "Red Wine", "Forest Fires")
+BINARY = ("Simulated brush", "Simulated brush, whole strokes")
+#: Whom LSCE() is compared with, split by split, in the two worlds.
+RIVALS: tuple[Column, ...] = (("None", "LSCDE"), (LINEAR, "Gaussian"))
 #: Whose subspaces are compared; it is the same one whatever density comes after it.
 LEARNED: dict[Column, str] = {
     ("LSMI", "LSCDE"): "LSMI",
@@ -95,6 +93,7 @@ def dimensions(records: Iterable[Record]) -> Sheet:
 def worlds(records: Iterable[Record]) -> list[Sheet]:
     """The rows of the robot and the brush in Tables 1 and 2, and those that we add to them."""
     records = list(records)
+    found = collect(records, "Error_CDE")
     errors: list[Column] = [*paper.COLUMNS, *EXTRA, (LINEAR, "Gaussian")]
     directions: list[Column] = [*paper.COLUMNS[:4], ("LSCE", "LSCDE"), (OURS, "own")]
     other = "The paper's figure, of its own robot or artist and so of other data, below ours."
@@ -105,9 +104,11 @@ def worlds(records: Iterable[Record]) -> list[Sheet]:
             f"Error_CDE, mean (standard error) over runs, outputs in [0, 1]. {other} Bold as in "
             "the benchmarks. Reverse driving is binary: with it, losses have no bound but the "
             "least bandwidth of y, which is 0.03 standard deviations for LSCDE and ε-KDE, 0.1 for "
-            "LSCE as published and, for LSCE(), the resolution of y, at least 0.01.",
+            "LSCE as published and, for LSCE(), the resolution of y, at least 0.01; that of "
+            "Linear/Gaussian is what it finds. Nothing is bold there.",
             ["", *(label(column) for column in errors)],
-            _world_rows(collect(records, "Error_CDE"), errors, paper.WORLD_ERRORS, compete=True),
+            _world_rows(found, errors, paper.WORLD_ERRORS, compete=True),
+            _rivals(found),
         ),
         Sheet(
             "worlds-dimensions",
@@ -131,17 +132,35 @@ def _world_rows(
     for row in ((name, n) for name, world in WORLDS.items() for n in world.sizes):
         if row in figures or row in found:
             runs = [found.get(row, {}).get(column, {}) for column in columns]
-            best = comparable(runs) if compete else [False] * len(runs)
+            best = [False] * len(runs)
+            if compete and row[0] not in BINARY:
+                best = comparable(runs)
             rows.append((f"{row[0]}, n = {row[1]}", _entries(runs, best, figures.get(row, ()))))
     return rows
 
 
+def _rivals(found: Mapping[Row, dict[Column, Runs]]) -> list[str]:
+    """How LSCE() compares with others on the same splits of each row."""
+    notes = []
+    for (problem, n), runs in found.items():
+        gaps = {rival: less(runs.get((OURS, "own"), {}), runs.get(rival, {})) for rival in RIVALS}
+        told = [
+            f"{label(rival)} {text(gap)}, below it on {sum(g < 0 for g in gap.values())} of "
+            f"{len(gap)} splits"
+            for rival, gap in gaps.items()
+            if gap
+        ]
+        if told:
+            notes.append(f"{problem}, n = {n}: LSCE() less {'; less '.join(told)}.")
+    return notes
+
+
 def _entries(runs: list[Runs], bold: list[bool], figures: Sequence[paper.Figure]) -> list[Entry]:
     """One row: our figures, and below the first ones those of the paper."""
-    printed = [_printed(*figure) for figure in figures]
-    printed += [""] * (len(runs) - len(printed))
+    theirs = [printed(*figure) for figure in figures]
+    theirs += [""] * (len(runs) - len(theirs))
     most = max(map(len, runs), default=0)
-    return [Entry(_text(r, most), b, p) for r, b, p in zip(runs, bold, printed, strict=True)]
+    return [Entry(text(r, most), b, p) for r, b, p in zip(runs, bold, theirs, strict=True)]
 
 
 def artificial(records: Iterable[Record]) -> list[Sheet]:
@@ -156,7 +175,7 @@ def _subspaces(found: Mapping[Row, dict[Column, Runs]]) -> Sheet:
     for (problem, n), runs in found.items():
         own = [runs.get(column, {}) for column in LEARNED]
         entries = _entries(own, comparable(own), ())
-        entries += [Entry(_text(_less(runs.get(c, {}), runs.get(first, {})))) for c in others]
+        entries += [Entry(text(less(runs.get(c, {}), runs.get(first, {})))) for c in others]
         rows.append((f"{problem}, n = {n}", entries))
     return Sheet(
         "artificial-dr",
@@ -205,48 +224,19 @@ def _by_table(records: Iterable[Record], what: str) -> Mapping[str, dict[Column,
     return defaultdict(dict, by_table)
 
 
-def comparable(columns: Iterable[Runs]) -> list[bool]:
-    """Whether each column has the best mean, or one that a paired t-test does not tell from it.
-
-    Only columns with as many runs as the fullest compete: the mean of the splits that a method
-    got through is not that of all splits.
-    """
-    columns = list(columns)
-    seeds = max((runs.keys() for runs in columns), key=len, default={}.keys())
-    values = [
-        np.array([runs[seed] for seed in sorted(seeds)])
-        if runs.keys() == seeds and np.isfinite(list(runs.values())).all()
-        else None
-        for runs in columns
-    ]
-    complete = [own for own in values if own is not None and len(own)]
-    if not complete:
-        return [False] * len(columns)
-    best = min(complete, key=lambda own: float(own.mean()))
-    return [own is not None and (own is best or not _worse(own, best)) for own in values]
-
-
-def _worse(ours: Array, best: Array) -> bool:
-    """Whether the mean of ``ours`` is above that of the best, by a paired t-test."""
-    gap = ours - best
-    if np.ptp(gap) <= 1e-12 * np.abs(gap).max():  # no spread: the test has nothing to divide by
-        return bool(gap.any())
-    return len(ours) < 2 or bool(ttest_rel(ours, best).pvalue < LEVEL)
-
-
 def _differences(table: str, runs: list[Runs], figures: tuple[paper.Figure, ...]) -> list[str]:
     """Where our figure and the paper's are more than two standard errors apart."""
     notes = []
     for column, own, (mean, error) in zip(paper.COLUMNS, runs, figures, strict=False):
         if len(own) > 1:
-            ours, ours_error = _mean_and_error(own)
+            ours, ours_error = mean_and_error(own)
             apart, spread = ours - mean, float(np.hypot(error, ours_error))
             if abs(apart) > 2 * spread:
                 by = f"{abs(apart) / spread:.1f} standard errors " if spread else ""
                 word = "above" if apart > 0 else "below"
                 notes.append(
-                    f"{table}, {label(column)}: {_text(own)}, {by}{word} the paper's "
-                    f"{_printed(mean, error)}."
+                    f"{table}, {label(column)}: {text(own)}, {by}{word} the paper's "
+                    f"{printed(mean, error)}."
                 )
     return notes
 
@@ -259,40 +249,3 @@ def label(column: Column) -> str:
 def _order(column: Column) -> tuple[int, str]:
     order = ["None", "LSMI", "LSCE", "True", OURS]
     return order.index(column[0]), column[1]
-
-
-def _mean_and_error(runs: Runs) -> tuple[float, float]:
-    values = np.array(list(runs.values()))
-    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
-    return float(values.mean()), float(error)
-
-
-def _less(ours: Runs, theirs: Runs) -> Runs:
-    """The differences of runs of the same seed."""
-    return {seed: ours[seed] - theirs[seed] for seed in ours.keys() & theirs.keys()}
-
-
-def _text(runs: Runs, of: int = 0) -> str:
-    """Mean (standard error), and of how many runs where there are more ``of`` others."""
-    if not runs:
-        return ""
-    return _figure(*_mean_and_error(runs)) + (f", {len(runs)} runs" if len(runs) < of else "")
-
-
-def _figure(mean: float, error: float) -> str:
-    """Mean (standard error), to two digits of the error; of large ones a power of ten is told."""
-    if abs(mean) >= LARGE:
-        power = int(np.log10(abs(mean)))
-        return f"{_figure(mean / 10**power, error / 10**power)} ·10{str(power).translate(RAISED)}"
-    places = 3 if abs(mean) < 1 else 2
-    if np.isnan(error):
-        return f"{mean:.{places}f}"
-    if error > 0:
-        places = int(np.clip(1 - np.floor(np.log10(error)), 0, 3))
-    return f"{mean:.{places}f} ({error:.{places}f})"
-
-
-def _printed(mean: float, error: float) -> str:
-    """The same with the places that the paper prints."""
-    places = max(len(str(value).partition(".")[2]) for value in (mean, error))
-    return f"{mean:.{places}f} ({error:.{places}f})"
