@@ -9,9 +9,10 @@ planning anew at every step) imagines the future with
 - the density: samples of p(s'|s, a), learned by LSCE from random transitions,
 - its mean: the same model, but only its prediction,
 - a Gaussian: a ridge regression, and noise with the covariance of its residuals,
-- the truth: the simulator itself, as good as it gets.
+- the truth: the simulator itself.
 
-Motors err alike for all four.  Needs condensity[robot,plots].
+Motors err alike for all four, so that differences are those of the same tasks.  Needs
+condensity[robot,plots]; twenty tasks take about five minutes, most of them the simulator's.
 """
 
 import argparse
@@ -128,13 +129,18 @@ def draw_task(world, seed):
 
 
 def table(outcomes):
-    """Mean and standard error over tasks, one line for each planner."""
+    """Means and standard errors over tasks, then those of differences on the same tasks."""
     heads = ("planned with", "reaching error (rad)", "in the wall", "near, never in it", "reward")
+    values = {name: np.array([told for told, _ in own]) for name, own in outcomes.items()}
+    rows = values | {
+        f"{name} less density": own - values["density"]
+        for name, own in values.items()
+        if name != "density"
+    }
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for name, own in outcomes.items():
-        values = np.array([told for told, _ in own])
-        error = values.std(axis=0, ddof=1) / len(own) ** 0.5
-        cells = (f"{m:.3f} ({e:.3f})" for m, e in zip(values.mean(axis=0), error, strict=True))
+    for name, own in rows.items():
+        error = own.std(axis=0, ddof=1) / len(own) ** 0.5
+        cells = (f"{m:.3f} ({e:.3f})" for m, e in zip(own.mean(axis=0), error, strict=True))
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -142,7 +148,7 @@ def table(outcomes):
 def picture(lsce, draw, task, outcomes):
     """Where the arm ended, and what the planners expect of one action."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
-    for name in ("mean", "density"):
+    for name in ("mean", "Gaussian", "density"):
         ends = np.vstack([ends[:10] for _, ends in outcomes[name]])
         left.plot(*ends.T, "o", ms=4, alpha=0.6, color=COLORS[name], label=name, mew=0)
     left.axvspan(WALL, WALL + 0.1, color="#d9d0c0", lw=0)
