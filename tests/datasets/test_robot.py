@@ -194,6 +194,12 @@ def test_without_motors_energy_is_kept():
     assert np.abs(state[9:]).max() > 0.5
 
 
+@pytest.mark.parametrize(("state", "targets"), [(2, 1), (4, 4), (8, 2)])
+def test_a_step_is_of_one_state_and_one_action(state, targets):
+    with pytest.raises(ValueError, match=r"of 2 joints has shape \(4,\) and targets have \(2,\)"):
+        Humanoid(2).step(np.zeros(state), np.zeros(targets))
+
+
 def test_what_is_unstable_is_told_and_not_kept(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where MuJoCo writes its log
     world = Humanoid(2)

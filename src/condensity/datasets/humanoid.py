@@ -81,6 +81,12 @@ class Humanoid:
 
     def step(self, state: Array, targets: Array) -> Array:
         """The state (2k,) after one control step under undisturbed targets (k,)."""
+        k = len(self.joints)
+        if np.shape(state) != (2 * k,) or np.shape(targets) != (k,):
+            raise ValueError(
+                f"a state of {k} joints has shape ({2 * k},) and targets have ({k},), got "
+                f"{np.shape(state)} and {np.shape(targets)}: one state and one action at a time"
+            )
         self.show(state)
         self.data.ctrl[self._targets] = targets
         self._mujoco.mj_step(self.model, self.data, nstep=self._substeps)
@@ -88,7 +94,7 @@ class Humanoid:
         if any(warning.number for warning in self.data.warning):
             raise FloatingPointError(
                 f"the simulation became unstable from the state {state} with targets {targets}: "
-                "choose targets nearer to the angles"
+                "choose targets nearer to the angles, and velocities that a joint can have"
             )
         return np.concatenate([self.data.qpos[self._angles], self.data.qvel[self._velocities]])
 
