@@ -1,10 +1,13 @@
-"""``int p_a p_b`` between blocks that rows move apart."""
+"""``int p_a p_b`` and ``E|Y - Y'|`` between blocks that rows move apart."""
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from condensity.core import kernels, pairs
+from condensity.core import kernels, pairs, univariate
 from condensity.core.blocks import Block
+from condensity.core.mixture import ConditionalMixture
+from mixtures import gaussians
 
 
 def block(seed, b, width, shift=None, scale=None):
@@ -69,3 +72,55 @@ def test_waves_are_cut_into_blocks(monkeypatch):
     whole = pairs.overlap(a, b)
     monkeypatch.setattr(kernels, "BLOCK", 2000)
     np.testing.assert_allclose(pairs.overlap(a, b), whole, rtol=1e-13)
+
+
+def spread_by_loops(mixture):
+    """``E|Y - Y'|`` from that of every pair, a Gaussian's."""
+    out = np.zeros(len(mixture))
+    for i in range(len(mixture)):
+        parts = gaussians(mixture, i)
+        for w, mu, v in parts:
+            for w2, mu2, v2 in parts:
+                sd, gap = float(np.sqrt(v + v2)[0, 0]), float((mu - mu2)[0])
+                mean = gap * (2 * stats.norm.cdf(gap / sd) - 1) + 2 * sd * stats.norm.pdf(gap / sd)
+                out[i] += w * w2 * mean
+    return out
+
+
+SHIFTS = np.linspace(-2.0, 3.0, 6)[:, None]
+
+
+@pytest.mark.parametrize("narrow", [0.3, 0.05])
+def test_waves_sum_up_to_the_mean_distance_of_two_draws(narrow):
+    mixture = ConditionalMixture([block(1, 9, narrow), block(2, 5, 1.0, shift=SHIFTS)])
+    c = mixture.components("a test")
+    assert not c.shared
+    expected = spread_by_loops(mixture)
+    np.testing.assert_allclose(pairs.spread(mixture.blocks, c), expected, rtol=1e-13)
+    np.testing.assert_allclose(univariate.spread(c), expected, rtol=1e-13)
+
+
+def test_rows_that_would_take_too_many_waves_are_compared_one_by_one(monkeypatch):
+    far = np.append(SHIFTS[:5, 0], 1e7)[:, None]
+    mixture = ConditionalMixture([block(1, 9, 0.3), block(2, 5, 1.0, shift=far)])
+    asked, ask = [], univariate.spread
+    monkeypatch.setattr(univariate, "spread", lambda c: asked.append(len(c)) or ask(c))
+    found = pairs.spread(mixture.blocks, mixture.components("a test"))
+    assert asked == [1]
+    np.testing.assert_allclose(found, spread_by_loops(mixture), rtol=1e-13)
+
+
+def test_waves_of_distances_are_cut_into_blocks(monkeypatch):
+    mixture = ConditionalMixture([block(1, 40, 0.3), block(2, 50, 0.3, shift=SHIFTS)])
+    whole = pairs.spread(mixture.blocks, mixture.components("a test"))
+    monkeypatch.setattr(kernels, "BLOCK", 2000)
+    again = pairs.spread(mixture.blocks, mixture.components("a test"))
+    np.testing.assert_allclose(again, whole, rtol=1e-13)
+
+
+def test_rows_with_a_scale_have_no_waves():
+    scale = np.linspace(0.5, 2.0, 6)
+    blocks = [block(1, 9, 0.3), block(2, 5, 1.0, shift=SHIFTS, scale=scale)]
+    mixture = ConditionalMixture(blocks)
+    found = pairs.spread(mixture.blocks, mixture.components("a test"))
+    np.testing.assert_allclose(found, spread_by_loops(mixture), rtol=1e-13)

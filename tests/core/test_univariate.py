@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.integrate import quad
 
-from condensity.core import levelsets, univariate
+from condensity.core import levelsets, quantiles
 from condensity.core.levelsets import hdr, hpd_level, modes
-from condensity.core.univariate import Components, cdf, crps, pdf, prob, quantile
+from condensity.core.quantiles import quantile
+from condensity.core.univariate import Components, cdf, crps, pdf, prob
 
 quick = settings(max_examples=15, deadline=None, derandomize=True)
 
@@ -134,9 +135,9 @@ def test_quantile_bridges_an_empty_gap():
 
 
 def test_quantile_of_a_smooth_mixture_takes_few_evaluations(monkeypatch):
-    calls, evaluate = [], univariate._tail_pdf_slope
+    calls, evaluate = [], quantiles._tail_pdf_slope
     monkeypatch.setattr(
-        univariate, "_tail_pdf_slope", lambda *a: calls.append(len(a[2])) or evaluate(*a)
+        quantiles, "_tail_pdf_slope", lambda *a: calls.append(len(a[2])) or evaluate(*a)
     )
     c = random_rows(0)
     wide = Components(c.weights, c.means, np.maximum(c.sds, 1.0))

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from scipy.integrate import quad
 
 from condensity._parameters import check_rng
-from condensity.core import checks, univariate
+from condensity.core import checks
 from condensity.core.bounds import Bounds
 from condensity.core.kernels import Array, row_blocks
+from condensity.core.quantiles import quantile
 from condensity.core.univariate import Components
 
 #: Where integrals are cut: between two of these levels a density is smooth enough for a quadrature.
@@ -172,7 +173,7 @@ class Frozen:
         out = np.full(flat.shape, np.nan)
         known = (flat >= 0) & (flat <= 1)
         mirrored = Components(self._free.weights, sign * self._free.means, self._free.sds)
-        there = sign * univariate.quantile(mirrored, flat[known])[0]
+        there = sign * quantile(mirrored, flat[known])[0]
         out[known] = self._shift + self._scale * there
         if self._bounds is not None:
             out[known] = self._bounds.bounded(out[known, None])[:, 0]

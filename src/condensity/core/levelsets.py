@@ -18,7 +18,8 @@ from scipy.optimize import elementwise
 
 from condensity.core.checks import probability
 from condensity.core.kernels import Array, Indices, row_blocks
-from condensity.core.univariate import ROOT_2PI, Components, Evaluator, cdf, each, quantile
+from condensity.core.quantiles import quantile
+from condensity.core.univariate import ROOT_2PI, Components, Evaluator, cdf, each
 
 #: A component lighter than this changes no probability and no density that matters.
 NEGLIGIBLE = 1e-20

@@ -18,7 +18,8 @@ from condensity.core import checks, draws, levelsets, univariate
 from condensity.core.blocks import Block, unframed
 from condensity.core.kernels import CACHED, Array, log_sum_exp, row_blocks
 from condensity.core.meanshift import modes as climb_to_modes
-from condensity.core.pairs import overlap
+from condensity.core.pairs import overlap, spread
+from condensity.core.quantiles import quantile
 from condensity.core.univariate import Components
 from condensity.core.views import Views
 
@@ -180,8 +181,7 @@ class ConditionalMixture(Views):
         One output only.  Bounds are numbers or (m,), infinities included.
         """
         c, shift, scale = self.in_frame("prob")
-        bounds = checks.ordered_bounds(lower, upper, len(self))
-        a, b = ((bound - shift) / scale for bound in bounds)
+        a, b = ((end - shift) / scale for end in checks.ordered_bounds(lower, upper, len(self)))
         return univariate.each(univariate.prob, c, None, a, b)
 
     def quantile(self, q: ArrayLike) -> Array:
@@ -193,8 +193,7 @@ class ConditionalMixture(Views):
         if levels.ndim > 1:
             raise ValueError(f"q must be a number or one-dimensional, got shape {levels.shape}")
         c, shift, scale = self.in_frame("quantile")
-        out = univariate.quantile(c, np.atleast_1d(levels))
-        out = shift[:, None] + scale[:, None] * out
+        out = shift[:, None] + scale[:, None] * quantile(c, np.atleast_1d(levels))
         return out if levels.ndim else out[:, 0]
 
     def interval(self, level: float) -> Array:
@@ -207,7 +206,7 @@ class ConditionalMixture(Views):
         """``E|Y - y_i| - E|Y - Y'| / 2``: continuous ranked probability score, one output: (m,)."""
         c, shift, scale = self.in_frame("crps")
         y = checks.rows_of(Y, len(self), 1)[:, 0]
-        return scale * univariate.crps(c, (y - shift) / scale)
+        return scale * (univariate.distance(c, (y - shift) / scale) - 0.5 * spread(self.blocks, c))
 
     def hdr(self, level: float) -> list[Array]:
         """Highest-density region of probability ``level``, the smallest there is; one output.

@@ -1,26 +1,32 @@
-"""``integral p_a p_b dy`` between blocks, row by row, in closed form.
+"""What pairs of Gaussians tell: ``integral p_a p_b dy`` between blocks, and ``E|Y - Y'|``.
 
 The product of two Gaussians integrates to a Gaussian of the difference of their means, whose
 covariance is the sum of theirs: ``N(mu_k - mu_l; 0, s_a^2 S_a + s_b^2 S_b)``.
 
 Where rows move the blocks apart, that is a table of Gaussians for every row.  One output has a
 shorter way: by Parseval's theorem the integral is one of characteristic functions, in which a
-shift is but a phase, and the trapezoidal rule for it converges faster than any power.
+shift is but a phase, and the trapezoidal rule for it converges faster than any power.  Distances
+have the like: ``|d| = pi / 3h + h d^2 / 2 pi - (2 / pi h) sum_j cos(j h d) / j^2`` for
+``|d| <= 2 pi / h``, of which the expectation is that of a sum of squared characteristic functions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from condensity.core import univariate
 from condensity.core.blocks import Block
 from condensity.core.kernels import Array, row_blocks
-from condensity.core.univariate import ROOT_2PI, tiles
+from condensity.core.univariate import ROOT_2PI, Components, tiles
 
 #: A Gaussian is nothing beyond as many standard deviations: ``exp(-40)`` of its height.
 GAUSSIAN_END = 9.0
+#: Up to as many waves for each centre take less time than all pairs of centres.
+WAVES_A_CENTER = 20
 
 
 def overlap(a: Block, b: Block) -> Array:
@@ -32,6 +38,47 @@ def overlap(a: Block, b: Block) -> Array:
         if count < len(a.centers) + len(b.centers):
             return _overlap_by_waves(a, b, spacing * np.arange(count))
     return _overlap_by_row(a, b)
+
+
+def spread(blocks: Sequence[Block], c: Components) -> Array:
+    """``E|Y - Y'|`` of one output by row (m,); ``c`` are the components of the blocks."""
+    if c.shared or any(block.scale is not None for block in blocks):
+        return univariate.spread(c)
+    sds = [float(block.factor[0, 0]) for block in blocks]
+    ends = np.array([[block.centers.min(), block.centers.max()] for block in blocks])
+    moved = np.stack([_moved(block) for block in blocks])  # (blocks, m)
+    reach = (ends[:, 1:] + moved).max(axis=0) - (ends[:, :1] + moved).min(axis=0)
+    reach += np.sqrt(2) * GAUSSIAN_END * max(sds)
+    waves = GAUSSIAN_END * reach / (2 * np.pi * np.sqrt(2) * min(sds))
+    few = waves <= WAVES_A_CENTER * c.width
+    out = np.empty(len(c))
+    out[~few] = univariate.spread(c.take(~few))
+    if few.any():
+        h, count = 2 * np.pi / float(reach[few].max()), int(np.ceil(waves[few].max()))
+        own = [block.take(few) for block in blocks]
+        total = _squared_characteristic(own, sds, h, count)
+        out[few] = np.pi / (3 * h) + h / np.pi * univariate.variance(c.take(few))
+        out[few] -= 2 / (np.pi * h) * total
+    return out
+
+
+def _squared_characteristic(blocks: list[Block], sds: list[float], h: float, count: int) -> Array:
+    """``sum_j |E exp(i j h Y)|^2 / j^2`` over j = 1 to ``count``, by row: (m,)."""
+    total, width = np.zeros(len(blocks[0])), sum(len(block.centers) for block in blocks)
+    for part in row_blocks(count, 2 * width):
+        j = np.arange(1, count + 1)[part]
+        tables = []
+        for block, sd in zip(blocks, sds, strict=True):
+            angles, fading = block.centers * (h * j), np.exp(-0.5 * (sd * h * j) ** 2)
+            tables.append((np.cos(angles) * fading, np.sin(angles) * fading))
+        for rows in row_blocks(len(total), 8 * len(j)):
+            phi = np.zeros((rows.stop - rows.start, len(j)), dtype=complex)
+            for block, (cos, sin) in zip(blocks, tables, strict=True):
+                own = block.take(rows)
+                turned = np.exp(1j * _moved(own)[:, None] * (h * j))
+                phi += turned * (own.weights @ cos + 1j * (own.weights @ sin))
+            total[rows] += (phi.real**2 + phi.imag**2) @ (1.0 / j**2)
+    return total
 
 
 def _overlap_in_one_frame(a: Block, b: Block) -> Array:
@@ -77,8 +124,12 @@ def _overlap_by_waves(a: Block, b: Block, frequencies: Array) -> Array:
 
 def _apart(a: Block, b: Block) -> Array:
     """By how much more ``a`` moves its only output than ``b``, by row: (m,)."""
-    moved = (0.0 if block.shift is None else block.shift[:, 0] for block in (a, b))
-    return np.zeros(len(a)) + next(moved) - next(moved)
+    return _moved(a) - _moved(b)
+
+
+def _moved(block: Block) -> Array:
+    """By how much the rows move the only output: (m,)."""
+    return np.zeros(len(block)) if block.shift is None else block.shift[:, 0]
 
 
 def _overlap_by_row(a: Block, b: Block) -> Array:
