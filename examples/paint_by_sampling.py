@@ -92,7 +92,12 @@ if __name__ == "__main__":
     parser.add_argument("--samples", type=int, default=150, help="transitions to learn from")
     parser.add_argument("--members", type=int, default=1, help="models to average")
     path = Path(__file__).parents[1] / "docs" / "images" / "painting.png"
-    parser.add_argument("--out", type=Path, default=path, help="where to write the picture")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=path,
+        help=f"where to write the picture (default: {path.name} in docs/images)",
+    )
     given = parser.parse_args()
     run(given.samples, given.members).savefig(given.out, dpi=110)
     print(f"picture: {given.out}")

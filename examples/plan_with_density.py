@@ -192,7 +192,12 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", type=int, default=20, help="tasks to try")
     parser.add_argument("--samples", type=int, default=300, help="transitions to learn from")
     path = Path(__file__).parents[1] / "docs" / "images" / "planning.png"
-    parser.add_argument("--out", type=Path, default=path, help="where to write the picture")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=path,
+        help=f"where to write the picture (default: {path.name} in docs/images)",
+    )
     given = parser.parse_args()
     text, figure = run(given.samples, given.seeds, report=print)
     print(text)

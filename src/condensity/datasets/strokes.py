@@ -104,8 +104,8 @@ def strokes(
     The file is found as ``load`` finds tables.  Its licence, ``ARPHICPL.TXT``, has to lie beside
     it, and is downloaded with it.
     """
-    contents(STROKES_LICENCE, folder=folder, base_url=base_url)
     characters = json.loads(contents(STROKES, folder=folder, base_url=base_url))
+    contents(STROKES_LICENCE, folder=folder, base_url=base_url)
     found = (
         (f"{character} {i + 1}", outline(path), np.array(median, dtype=float))
         for character, parts in characters.items()
