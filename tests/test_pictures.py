@@ -53,7 +53,8 @@ def test_plot_density_shows_the_model_s_own_numbers(n_components):
 def test_plot_density_takes_frames_and_needs_directions():
     X, y = ring()
     frame = pd.DataFrame(X, columns=list("abcd"))
-    quick = LSCE(1, n_starts=1, n_members=1, bandwidth=0.4, penalty=0.01, random_state=0)
+    settled = {"location": "none", "bandwidth": 0.4, "penalty": 0.01}
+    quick = LSCE(1, n_starts=1, n_members=1, random_state=0, **settled)
     assert plot_density(quick.fit(frame, y), frame, y).collections
     with pytest.raises(ValueError, match="y has 1 columns but 2 were fitted"):
         plot_density(quick.fit(X, np.column_stack([y, y**2])), X, y)

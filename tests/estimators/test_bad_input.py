@@ -261,6 +261,16 @@ def test_a_location_must_fit_into_the_components():
     assert_refused(settled, remedy, X, two)
 
 
+def test_a_location_that_finds_no_room_is_not_passed_over_in_silence():
+    two = np.column_stack([Y, Y**2])
+    quick = {"n_starts": 1, "max_iter": 2, "random_state": 0}
+    told = "n_components=1 leaves no room for location='linear', .* each of 2 outputs.*'auto'"
+    with pytest.warns(UserWarning, match=told):
+        LSCE(1, **quick).fit(X, two)
+    for meant in (LSCE(1, location="none", **quick), LSCE(2, **quick)):
+        meant.fit(X, two)  # a warning would be an error here
+
+
 def test_a_regressor_that_cannot_be_fitted_is_named_with_the_remedy():
     two = np.column_stack([Y, Y**2])
     refused = LSCE(1, location=GradientBoostingRegressor(), n_members=1)

@@ -80,6 +80,7 @@ def data(n=80, dy=1, seed=0):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:y equals:UserWarning")
 @pytest.mark.filterwarnings("ignore:y in column:UserWarning")
+@pytest.mark.filterwarnings("ignore:n_components=1 leaves no room:UserWarning")
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

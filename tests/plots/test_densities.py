@@ -128,9 +128,8 @@ def test_without_a_choice_the_line_is_that_of_the_steepest_mean():
 def test_of_several_outputs_the_marginal_is_drawn(bounds):
     X, Y = problem(dy=2)
     named = pd.DataFrame(Y, columns=["left", "right"])
-    model = LSCE(
-        1, n_members=1, n_starts=1, bandwidth=0.5, penalty=0.1, random_state=0, bounds=bounds
-    ).fit(X, Y)
+    settled = {"location": "none", "bandwidth": 0.5, "penalty": 0.1}
+    model = LSCE(1, n_members=1, n_starts=1, random_state=0, bounds=bounds, **settled).fit(X, Y)
     display = ConditionalDensityDisplay.from_estimator(model, X, named, output=-1, n_positions=7)
     own = model.predict_dist_reduced(display.positions[:, None]).marginal(1)
     np.testing.assert_allclose(heights(display), own.pdf_on(display.grid))

@@ -31,6 +31,7 @@ from condensity.estimators.summary import (
     least_widths,
     orient,
     print_configuration,
+    warn_of_no_room,
 )
 from condensity.reduction.configurations import Configuration
 from condensity.reduction.ensemble import Result, run
@@ -261,6 +262,7 @@ class LSCE(DensityReducer):
         )
         with one_blas_thread():  # workers see to it for themselves, what is between them does not
             result = run(task, rng, spread(self.n_jobs), report)
+        warn_of_no_room(self.n_components, n_outputs, locators, result.configurations)
         self._keep_result(prepared, score, result)
         return self
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -96,3 +96,19 @@ def _warn_of_atoms(recorded: Sequence[Recorded], bounds: Bounds | None) -> None:
                 UserWarning,
                 stacklevel=4,
             )
+
+
+def warn_of_no_room(
+    n_components: Any, n_outputs: int, locations: Iterable[str], tried: Iterable[Configuration]
+) -> None:
+    """Say so where a location was not tried because it needs more directions than are given."""
+    left_out = [name for name in locations if name not in {c.location for c in tried}]
+    if left_out:
+        warnings.warn(
+            f"n_components={n_components} leaves no room for location={left_out[0]!r}, which takes "
+            f"a direction for each of {n_outputs} outputs; where means depend on x, densities are "
+            "much wider without it: give more components, or n_components='auto'; "
+            "location='none' says that it is meant",
+            UserWarning,
+            stacklevel=3,
+        )
