@@ -9,7 +9,7 @@ by what is best at samples left out: the least that a method which chooses its w
 """
 
 import argparse
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -37,11 +37,6 @@ RIVALS = ("None", LINEAR, SCALED)
 SCALES = np.geomspace(0.3, 2.0, 12)
 
 
-@cache
-def drawn(world, seed):
-    return WORLDS[world](random_state=seed)
-
-
 def gaussian(X, Y, X_new, scale):
     """``N(B x, scale S)``: least squares and the covariance of what they leave."""
     A, A_new = (np.column_stack([Z, np.ones(len(Z))]) for Z in (X, X_new))
@@ -63,9 +58,9 @@ def scaled(data):
     return data.unit * squared_loss(gaussian(data.X, data.Y, data.X_test, best), data.Y_test)
 
 
-def run(world, seed, split):
+def run(table, n, split):
     """Losses of all methods on one split."""
-    data = Data(*drawn(world, seed).split(split, n_train=world[1]))
+    data = Data(*table.split(split, n_train=n))
     found = {m: evaluate(m, data, split)[density]["Error_CDE"] for m, density in METHODS}
     return found | {SCALED: float(scaled(data))}
 
@@ -77,7 +72,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     o = parser.parse_args()
     cells = [(world, split) for world in WORLDS for split in range(o.splits)]
-    found = Parallel(o.jobs)(delayed(run)(world, o.seed, split) for world, split in cells)
+    tables = {world: make(random_state=o.seed) for world, make in WORLDS.items()}
+    found = Parallel(o.jobs)(delayed(run)(tables[w], w[1], split) for w, split in cells)
     show_header("", *(name for name, _ in METHODS), SCALED, *(f"LSCE() less {m}" for m in RIVALS))
     for world in WORLDS:
         own = [told for (which, _), told in zip(cells, found, strict=True) if which == world]
