@@ -100,9 +100,9 @@ def main():
     )
     average, many = measure_average(o.rows // 5, o.samples)
     print(
-        f"Beside it, without a target, `LSCE()` fitted to {o.samples} samples, whose {many} kernels "
-        f"have the weights of several members, asked for {o.rows // 5} rows; its floor is that of as "
-        f"many kernels ({average[0]:.2f} s).\n"
+        f"Beside it, without a target, `LSCE()` fitted to {o.samples} samples: {many} kernels "
+        f"with the weights of several members, asked for {o.rows // 5} rows; its floor is that of "
+        f"as many kernels ({average[0]:.2f} s).\n"
     )
     show_header("question", "ratio", "target", "`LSCE()`")
     for name, own, theirs in zip(QUESTIONS, seconds[1:], average[1:], strict=True):
