@@ -94,13 +94,17 @@ def worlds(records: Iterable[Record]) -> list[Sheet]:
     """The rows of the robot and the brush in Tables 1 and 2, and those that we add to them."""
     records = list(records)
     found = collect(records, "Error_CDE")
+    theirs, ours = (
+        {k: v for k, v in found.items() if (k in paper.WORLD_ERRORS) is of_paper}
+        for of_paper in (True, False)
+    )
     errors: list[Column] = [*paper.COLUMNS, *EXTRA, (LINEAR, "Gaussian")]
     directions: list[Column] = [*paper.COLUMNS[:4], ("LSCE", "LSCDE"), (OURS, "own")]
     other = (
         "The paper's figure, of its own robot or artist and so of other data, below ours or in "
         "brackets."
     )
-    return [
+    sheets = [
         Sheet(
             "worlds",
             "Conditional density estimation error, simulated robot and brush (Table 1)",
@@ -113,17 +117,36 @@ def worlds(records: Iterable[Record]) -> list[Sheet]:
             "as published, for LSCE() half of the step from 0 to 1, for Linear/Gaussian what it "
             "finds. Nothing is bold there.",
             ["", *(label(column) for column in errors)],
-            _world_rows(found, errors, paper.WORLD_ERRORS, compete=True),
-            _rivals(found),
+            _world_rows(theirs, errors, paper.WORLD_ERRORS, compete=True),
+            _rivals(theirs),
         ),
         Sheet(
             "worlds-dimensions",
             "Number of directions chosen, simulated robot and brush (Table 2)",
             f"Mean (standard error) over runs. {other}",
             ["", *(label(column) for column in directions)],
-            _world_rows(collect(records, "dz"), directions, paper.WORLD_DIMENSIONS, compete=False),
+            _world_rows(
+                {row: runs for row, runs in collect(records, "dz").items() if row in theirs},
+                directions,
+                paper.WORLD_DIMENSIONS,
+                compete=False,
+            ),
         ),
     ]
+    if ours:
+        run = [column for column in errors if any(column in runs for runs in ours.values())]
+        sheets.append(
+            Sheet(
+                "worlds-variants",
+                "The same with whole episodes or strokes left out, or without reverse driving",
+                "Error_CDE as above, of problems that the paper does not have; methods that were "
+                "run on them.",
+                ["", *(label(column) for column in run)],
+                _world_rows(ours, run, {}, compete=True),
+                _rivals(ours),
+            )
+        )
+    return sheets
 
 
 def _world_rows(
