@@ -101,7 +101,7 @@ def written(tmp_path_factory):
     return path.read_bytes()
 
 
-def refused(data, tmp_path, match=""):
+def assert_refused(data, tmp_path, match=""):
     path = tmp_path / "bad.cdn"
     path.write_bytes(data)
     with pytest.raises(ValueError, match=rf"bad\.cdn is no model that can be read: .*{match}"):
@@ -121,7 +121,7 @@ def edited(written, edit):
 
 @pytest.mark.parametrize("length", [0, 5, 12, 19, 40, 200, -40, -1])
 def test_a_truncated_file_is_refused(written, length, tmp_path):
-    refused(written[:length], tmp_path)
+    assert_refused(written[:length], tmp_path)
 
 
 @given(place=st.integers(0, 10**6), value=st.integers(1, 255))
@@ -134,9 +134,9 @@ def test_a_byte_that_was_changed_is_noticed(written, place, value):
 
 
 def test_files_of_other_kinds_and_formats_are_refused(written, tmp_path):
-    refused(b"PK\x03\x04 a zip file, perhaps" * 10, tmp_path, "does not begin")
+    assert_refused(b"PK\x03\x04 a zip file, perhaps" * 10, tmp_path, "does not begin")
     other = with_checksum(MAGIC[:-1] + b"\x07" + written[len(MAGIC) : -CHECKSUM])
-    refused(other, tmp_path, "it has format 7, this version reads 1")
+    assert_refused(other, tmp_path, "it has format 7, this version reads 1")
 
 
 HOSTILE = {
@@ -177,7 +177,7 @@ HOSTILE = {
 def test_a_hostile_file_with_a_good_checksum_is_refused(written, edit, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        refused(edited(written, edit), tmp_path)
+        assert_refused(edited(written, edit), tmp_path)
 
 
 def header(**parts):

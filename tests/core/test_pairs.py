@@ -1,5 +1,7 @@
 """``int p_a p_b`` and ``E|Y - Y'|`` between blocks that rows move apart."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -124,3 +126,21 @@ def test_rows_with_a_scale_have_no_waves():
     mixture = ConditionalMixture(blocks)
     found = pairs.spread(mixture.blocks, mixture.components("a test"))
     np.testing.assert_allclose(found, spread_by_loops(mixture), rtol=1e-13)
+
+
+def test_distances_do_not_mind_how_far_out_all_blocks_lie():
+    def coarse(values):
+        return np.round(values * 2**16) / 2**16  # so that nothing is rounded when it is moved
+
+    def mixture(out):
+        parts = [block(1, 9, 0.3), block(2, 5, 0.05)]
+        shifts = [np.full((6, 1), out), coarse(SHIFTS) + out]
+        pairs = zip(parts, shifts, strict=True)
+        return ConditionalMixture(
+            [replace(b, centers=coarse(b.centers), shift=s) for b, s in pairs]
+        )
+
+    far = mixture(2.0**33)
+    found = pairs.spread(far.blocks, far.components("a test"))
+    # Out there a mean is rounded to 1e-6, and a variance about it is off by the square of that.
+    np.testing.assert_allclose(found, spread_by_loops(mixture(0.0)), rtol=1e-11)

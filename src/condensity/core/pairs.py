@@ -13,6 +13,7 @@ have the like: ``|d| = pi / 3h + h d^2 / 2 pi - (2 / pi h) sum_j cos(j h d) / j^
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ def spread(blocks: Sequence[Block], c: Components) -> Array:
     sds = [float(block.factor[0, 0]) for block in blocks]
     ends = np.array([[block.centers.min(), block.centers.max()] for block in blocks])
     moved = np.stack([_moved(block) for block in blocks])  # (blocks, m)
+    moved -= moved[0]  # only differences count: phases lose digits to what all have in common
     reach = (ends[:, 1:] + moved).max(axis=0) - (ends[:, :1] + moved).min(axis=0)
     reach += np.sqrt(2) * GAUSSIAN_END * max(sds)
     waves = GAUSSIAN_END * reach / (2 * np.pi * np.sqrt(2) * min(sds))
@@ -55,7 +57,10 @@ def spread(blocks: Sequence[Block], c: Components) -> Array:
     out[~few] = univariate.spread(c.take(~few))
     if few.any():
         h, count = 2 * np.pi / float(reach[few].max()), int(np.ceil(waves[few].max()))
-        own = [block.take(few) for block in blocks]
+        own = [
+            replace(block.take(few), centers=block.centers - ends.mean(), shift=shift[few, None])
+            for block, shift in zip(blocks, moved, strict=True)
+        ]
         total = _squared_characteristic(own, sds, h, count)
         out[few] = np.pi / (3 * h) + h / np.pi * univariate.variance(c.take(few))
         out[few] -= 2 / (np.pi * h) * total

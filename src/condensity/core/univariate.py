@@ -1,8 +1,8 @@
 """One-dimensional Gaussian mixtures, a different one in every row of three arrays.
 
 Row i is the density ``p_i(y) = sum_k w_ik N(y; mu_ik, s_ik^2)``.  Distribution function and
-CRPS follow from the Gaussian's own, with Phi and phi its distribution function and density:
-``F(y) = sum_k w_k Phi((y - mu_k) / s_k)``.  No sampling, no grid.
+mean distances follow from the Gaussian's own, with Phi and phi its distribution function and
+density: ``F(y) = sum_k w_k Phi((y - mu_k) / s_k)``.  No sampling, no grid.
 """
 
 from __future__ import annotations
@@ -111,14 +111,6 @@ def prob(c: Components, lower: Array, upper: Array) -> Array:
         flip = np.where(a + b > 0, -1.0, 1.0)  # subtract in the tail that is small
     below = [bell_and_below(flip * z)[1] for z in (a, b)]
     return weighted(c.weights, np.abs(below[1] - below[0]))
-
-
-def crps(c: Components, y: Array) -> Array:
-    """``E|Y - y_i| - E|Y - Y'| / 2`` under mixture i, for ``y`` (r,): (r,).
-
-    Equals ``integral (F_i(t) - 1{y_i <= t})^2 dt``, in the unit of y; lower is better.
-    """
-    return distance(c, y) - 0.5 * spread(c)
 
 
 def distance(c: Components, y: Array) -> Array:

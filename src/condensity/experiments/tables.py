@@ -18,6 +18,8 @@ from condensity.experiments.sheets import Entry, Sheet
 Column = tuple[str, str]
 #: A problem and the number of samples to learn from.
 Row = tuple[str, int]
+#: Results of one kind.
+Found = Mapping[Row, dict[Column, Runs]]
 
 LABELS = {
     ("LSCE", "own"): "LSCE as published",
@@ -32,6 +34,12 @@ EXTRA: tuple[Column, ...] = (
 #: Targets of few values: what a loss tells of them is how narrow kernels may be.
 REPEATING = ("White Wine", "Red Wine", "Forest Fires")
 BINARY = ("Simulated brush", "Simulated brush, whole strokes")
+#: The methods that are run in the two worlds, and what is to be known of the paper's figures there.
+IN_WORLDS: tuple[Column, ...] = (*paper.COLUMNS, *EXTRA, (LINEAR, "Gaussian"))
+OTHER_DATA = (
+    "The paper's figure, of its own robot or artist and so of other data, below ours or in "
+    "brackets."
+)
 #: Whom LSCE() is compared with, split by split, in the two worlds.
 RIVALS: tuple[Column, ...] = (("None", "LSCDE"), (LINEAR, "Gaussian"))
 #: Whose subspaces are compared; it is the same one whatever density comes after it.
@@ -93,65 +101,59 @@ def dimensions(records: Iterable[Record]) -> Sheet:
 def worlds(records: Iterable[Record]) -> list[Sheet]:
     """The rows of the robot and the brush in Tables 1 and 2, and those that we add to them."""
     records = list(records)
-    found = collect(records, "Error_CDE")
-    theirs, ours = (
-        {k: v for k, v in found.items() if (k in paper.WORLD_ERRORS) is of_paper}
-        for of_paper in (True, False)
-    )
-    errors: list[Column] = [*paper.COLUMNS, *EXTRA, (LINEAR, "Gaussian")]
-    directions: list[Column] = [*paper.COLUMNS[:4], ("LSCE", "LSCDE"), (OURS, "own")]
-    other = (
-        "The paper's figure, of its own robot or artist and so of other data, below ours or in "
-        "brackets."
-    )
+    found, chosen = collect(records, "Error_CDE"), collect(records, "dz")
+    added = {row: runs for row, runs in found.items() if row not in paper.WORLD_ERRORS}
     sheets = [
-        Sheet(
-            "worlds",
-            "Conditional density estimation error, simulated robot and brush (Table 1)",
-            f"Error_CDE, mean (standard error) over runs, outputs in [0, 1]. {other} Bold: the "
-            "best mean, and all that a paired t-test does not tell from it at 5 %. Outputs lie "
-            "near a sheet: LSCE() and Linear/Gaussian use the full covariance of residuals and "
-            "see it, the round kernels of the others do not, hence the powers of ten between "
-            "them. Reverse driving is binary: with it, losses have no bound but the least "
-            "bandwidth of y, which is 0.03 standard deviations for LSCDE and ε-KDE, 0.1 for LSCE "
-            "as published, for LSCE() half of the step from 0 to 1, for Linear/Gaussian what it "
-            "finds. Nothing is bold there.",
-            ["", *(label(column) for column in errors)],
-            _world_rows(theirs, errors, paper.WORLD_ERRORS, compete=True),
-            _rivals(theirs),
-        ),
-        Sheet(
-            "worlds-dimensions",
-            "Number of directions chosen, simulated robot and brush (Table 2)",
-            f"Mean (standard error) over runs. {other}",
-            ["", *(label(column) for column in directions)],
-            _world_rows(
-                {row: runs for row, runs in collect(records, "dz").items() if row in theirs},
-                directions,
-                paper.WORLD_DIMENSIONS,
-                compete=False,
-            ),
-        ),
+        _world_errors({row: runs for row, runs in found.items() if row not in added}),
+        _world_dimensions({row: runs for row, runs in chosen.items() if row not in added}),
     ]
-    if ours:
-        run = [column for column in errors if any(column in runs for runs in ours.values())]
-        sheets.append(
-            Sheet(
-                "worlds-variants",
-                "The same with whole episodes or strokes left out, or without reverse driving",
-                "Error_CDE as above, of problems that the paper does not have; methods that were "
-                "run on them.",
-                ["", *(label(column) for column in run)],
-                _world_rows(ours, run, {}, compete=True),
-                _rivals(ours),
-            )
-        )
-    return sheets
+    return [*sheets, _variants(added)] if added else sheets
+
+
+def _world_errors(found: Found) -> Sheet:
+    return Sheet(
+        "worlds",
+        "Conditional density estimation error, simulated robot and brush (Table 1)",
+        f"Error_CDE, mean (standard error) over runs, outputs in [0, 1]. {OTHER_DATA} Bold: the "
+        "best mean, and all that a paired t-test does not tell from it at 5 %. Outputs lie near a "
+        "sheet: LSCE() and Linear/Gaussian use the full covariance of residuals and see it, the "
+        "round kernels of the others do not, hence the powers of ten between them. Reverse "
+        "driving is binary: with it, losses have no bound but the least bandwidth of y, which is "
+        "0.03 standard deviations for LSCDE and ε-KDE, 0.1 for LSCE as published, for LSCE() half "
+        "of the step from 0 to 1, for Linear/Gaussian what it finds. Nothing is bold there.",
+        ["", *(label(column) for column in IN_WORLDS)],
+        _world_rows(found, IN_WORLDS, paper.WORLD_ERRORS, compete=True),
+        _rivals(found),
+    )
+
+
+def _world_dimensions(found: Found) -> Sheet:
+    columns: list[Column] = [*paper.COLUMNS[:4], ("LSCE", "LSCDE"), (OURS, "own")]
+    return Sheet(
+        "worlds-dimensions",
+        "Number of directions chosen, simulated robot and brush (Table 2)",
+        f"Mean (standard error) over runs. {OTHER_DATA}",
+        ["", *(label(column) for column in columns)],
+        _world_rows(found, columns, paper.WORLD_DIMENSIONS, compete=False),
+    )
+
+
+def _variants(found: Found) -> Sheet:
+    columns = [column for column in IN_WORLDS if any(column in runs for runs in found.values())]
+    return Sheet(
+        "worlds-variants",
+        "The same with whole episodes or strokes left out, or without reverse driving",
+        "Error_CDE as above, of problems that the paper does not have; methods that were run on "
+        "them.",
+        ["", *(label(column) for column in columns)],
+        _world_rows(found, columns, {}, compete=True),
+        _rivals(found),
+    )
 
 
 def _world_rows(
-    found: Mapping[Row, dict[Column, Runs]],
-    columns: list[Column],
+    found: Found,
+    columns: Sequence[Column],
     figures: Mapping[Row, tuple[paper.Figure, ...]],
     *,
     compete: bool,
@@ -168,7 +170,7 @@ def _world_rows(
     return rows
 
 
-def _rivals(found: Mapping[Row, dict[Column, Runs]]) -> list[str]:
+def _rivals(found: Found) -> list[str]:
     """How LSCE() compares with others on the same splits of each row."""
     notes = []
     for (problem, n), runs in found.items():
@@ -198,7 +200,7 @@ def artificial(records: Iterable[Record]) -> list[Sheet]:
     return [_subspaces(collect(records, "Error_DR")), _densities(collect(records, "Error_CDE"))]
 
 
-def _subspaces(found: Mapping[Row, dict[Column, Runs]]) -> Sheet:
+def _subspaces(found: Found) -> Sheet:
     first, *others = LEARNED
     rows = []
     for (problem, n), runs in found.items():
@@ -216,7 +218,7 @@ def _subspaces(found: Mapping[Row, dict[Column, Runs]]) -> Sheet:
     )
 
 
-def _densities(found: Mapping[Row, dict[Column, Runs]]) -> Sheet:
+def _densities(found: Found) -> Sheet:
     columns = sorted({c for runs in found.values() for c in runs}, key=_order)
     rows = []
     for (problem, n), runs in found.items():
