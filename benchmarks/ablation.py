@@ -19,14 +19,14 @@ from unittest.mock import patch
 
 import numpy as np
 from records import mean_and_error, read, run_missing
-from tables import TABLES, WORLDS, split
 
 from condensity import LSCE
-from condensity.core.scores import Components
-from condensity.manifold.chart import Minimum
+from condensity.fitting.scores import Components
+from condensity.lsce.crossfit import Setting
+from condensity.lsce.stacking import loss_of_average
 from condensity.metrics import pit, squared_loss
-from condensity.reduction.crossfit import Setting
-from condensity.reduction.stacking import loss_of_average
+from condensity.subspaces.chart import Minimum
+from tables import TABLES, WORLDS, split
 
 #: The smaller of the paper's tables, and its smallest robot: four outputs that lie near a sheet.
 SMALL = ["Servo", "Auto MPG", "Yacht", "Housing", "Stock", "Forest Fires", "2 Joints"]
@@ -78,8 +78,8 @@ WITHOUT = {
     "stretching": ({}, {f"{REDUCTION}.ensemble.best_stretch": unstretched}),
     "linear location": ({"location": "none"}, {}),
     "separate bandwidths": ({}, {f"{REDUCTION}.settings.Chooser.choose": tied}),
-    "pulled centres": ({}, {"condensity.core.view.View.components": plain_centers}),
-    "background": ({}, {"condensity.core.view.BACKGROUND": 1e-6}),
+    "pulled centres": ({}, {"condensity.lsce.member.View.components": plain_centers}),
+    "background": ({}, {"condensity.lsce.member.BACKGROUND": 1e-6}),
     "more starts": ({"n_starts": 1}, {}),
     "reduction": ({"n_components": None}, {}),
     "(with a second deal)": ({"n_members": 10}, {}),

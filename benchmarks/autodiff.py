@@ -23,9 +23,9 @@ from pymanopt.manifolds import Grassmann
 from pymanopt.optimizers import ConjugateGradient
 from ratios import at_least, quickest, seconds_of, show_header, show_row
 
-from condensity.core.objective import SCE
-from condensity.core.sample import Sample
-from condensity.manifold.chart import minimise
+from condensity.data.sample import Sample
+from condensity.fitting.sce import SCE
+from condensity.subspaces.chart import minimise
 
 jax.config.update("jax_enable_x64", True)
 DX, DZ, CENTERS, SIGMA, PENALTY = 10, 2, 200, 0.7, 0.1

@@ -12,9 +12,9 @@ import warnings
 import numpy as np
 
 from condensity import LSCDE
-from condensity.core.selection import BANDWIDTHS
 from condensity.experiments import paper, problems
 from condensity.experiments.methods import MODEL_SEEDS, folds_of
+from condensity.fitting.selection import BANDWIDTHS
 from condensity.metrics import squared_loss
 
 FIRST = [0, 2, 3, 4]  # of the candidates

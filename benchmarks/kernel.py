@@ -12,8 +12,8 @@ import argparse
 import numpy as np
 from ratios import at_most, quickest, show_header, show_row
 
-from condensity.core.objective import SCE
-from condensity.core.sample import Sample
+from condensity.data.sample import Sample
+from condensity.fitting.sce import SCE
 
 PART, LIMIT = 512, 1.5
 

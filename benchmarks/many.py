@@ -18,9 +18,9 @@ from oblique import CASES, directions
 
 from condensity import LSCE
 from condensity.datasets import toy_a, toy_b
+from condensity.lsce import fit as ensemble
+from condensity.lsce.configurations import LEARNING_CENTERS
 from condensity.metrics import squared_loss, subspace_error
-from condensity.reduction import ensemble
-from condensity.reduction.configurations import LEARNING_CENTERS
 
 N_TEST = 2000
 TOYS = {"toy (a)": toy_a, "toy (b)": toy_b}

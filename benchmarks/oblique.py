@@ -15,7 +15,7 @@ from joblib import Parallel, delayed
 from scipy.stats import kstest, ortho_group
 
 from condensity import LSCDE, LSCE
-from condensity.core.mixture import Block, ConditionalMixture
+from condensity.distributions.mixture import Block, ConditionalMixture
 from condensity.metrics import pit, squared_loss, subspace_error
 
 N_TEST = 2000

@@ -15,12 +15,12 @@ import numpy as np
 from growth import DX, data
 from ratios import quickest, show_header, show_row
 
-from condensity.core.lottery import tickets
-from condensity.core.rows import PART, Held
-from condensity.core.sample import Sample
-from condensity.core.view import Outputs, View
-from condensity.estimators.location import check_location
-from condensity.reduction.ship import _loss_and_gradient, _plane_sums, _sums
+from condensity.data.chunks import PART, Held
+from condensity.data.sample import Sample
+from condensity.data.subsample import tickets
+from condensity.estimators.regressor_location import check_location
+from condensity.lsce.full_data import _loss_and_gradient, _plane_sums, _sums
+from condensity.lsce.member import Outputs, View
 
 SUBSAMPLE, SIGMA_Z, SIGMA_Y = 2000, 0.25, 0.35
 ROWS, WORKERS, BANDWIDTH = 10**9, 100, 1e9 / 8  # samples, threads, bytes a second to each

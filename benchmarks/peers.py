@@ -18,7 +18,7 @@ from joblib import parallel_config
 from ratios import seconds_of, show_header, show_row
 
 from condensity import LSCDE, LSCE
-from condensity.core.mixture import Block, ConditionalMixture
+from condensity.distributions.mixture import Block, ConditionalMixture
 
 DX, N_TEST, GRID = 5, 1000, 401
 

@@ -11,9 +11,9 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from condensity import LSCE
-from condensity.core.selection import BANDWIDTHS
 from condensity.datasets import toy_a, toy_b
 from condensity.estimators import lsce
+from condensity.fitting.selection import BANDWIDTHS
 from condensity.metrics import subspace_error
 
 

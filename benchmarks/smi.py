@@ -10,12 +10,12 @@ import argparse
 
 import numpy as np
 
-from condensity.core.moments import Reference
-from condensity.core.objective import SCE
-from condensity.core.sample import Sample
+from condensity.data.sample import Sample
 from condensity.datasets import toy_b
-from condensity.manifold.descent import descend
+from condensity.fitting.moments import Reference
+from condensity.fitting.sce import SCE
 from condensity.metrics import subspace_error
+from condensity.subspaces.descent import descend
 
 SETTINGS = [(0.32, 1e-3), (0.18, 1e-3), (0.1, 1e-3), (0.1, 1e-4), (0.056, 1e-3)]
 STEPS, TOLERANCE = 200, 1e-7

@@ -16,11 +16,11 @@ import warnings
 import numpy as np
 from records import mean_and_error, read, run_missing
 from scipy.spatial.distance import cdist
-from tables import PAPER, PAPER_COLUMNS, TABLES, split
 
 from condensity import LSCDE, LSCE
-from condensity.core.resolution import Recorded
+from condensity.data.resolution import Recorded
 from condensity.metrics import pit, squared_loss
+from tables import PAPER, PAPER_COLUMNS, TABLES, split
 
 METHODS = {
     "LSCE()": lambda seed: LSCE(random_state=seed),

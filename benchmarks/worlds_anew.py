@@ -16,8 +16,8 @@ from joblib import Parallel, delayed
 from ratios import show_header, show_row
 from sklearn.model_selection import KFold
 
-from condensity.core.mixture import Block, ConditionalMixture
 from condensity.datasets import brush, robot
+from condensity.distributions.mixture import Block, ConditionalMixture
 from condensity.experiments.methods import LINEAR, OURS, evaluate
 from condensity.experiments.problems import Data
 from condensity.experiments.runs import less, text

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from condensity.core.averaged import Averaged, Ensemble
-from condensity.core.location import nowhere
-from condensity.core.sample import Scaling
-from condensity.core.scores import SCORES
-from condensity.core.view import Outputs, View
-from condensity.reduction.crossfit import Crossfit
-from condensity.reduction.settings import Search
+from condensity.data.sample import Scaling
+from condensity.fitting.scores import SCORES
+from condensity.lsce.averaged import Averaged, Ensemble
+from condensity.lsce.crossfit import Crossfit
+from condensity.lsce.location import nowhere
+from condensity.lsce.member import Outputs, View
+from condensity.lsce.settings import Search
 from problems import random_sample
 
 UNITS = Scaling(np.zeros(1), np.ones(1))

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from condensity.core.mixture import Block, ConditionalMixture
+from condensity.distributions.mixture import Block, ConditionalMixture
 
 
 def random_factor(rng, dy, size=1.0):

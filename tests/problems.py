@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from condensity.core.plan import Plan, deal, pick
-from condensity.core.sample import Sample
+from condensity.data.folds import Plan, deal, pick
+from condensity.data.sample import Sample
 
 
 def random_sample(seed=0, n=23, dx=4, dy=1):

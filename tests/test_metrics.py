@@ -4,8 +4,8 @@ from scipy.integrate import quad
 from scipy.stats import kstest
 
 from condensity import metrics
-from condensity.core.mixture import Block, ConditionalMixture
 from condensity.datasets import illustrative, toy_a, toy_b
+from condensity.distributions.mixture import Block, ConditionalMixture
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 
 from commands import run
 from condensity import LSCDE, LSCE
-from condensity._extras import require
+from condensity._utils.extras import require
 from condensity.plots import plot_density
 
 mpl.use("Agg")

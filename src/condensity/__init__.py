@@ -1,9 +1,9 @@
 """condensity: conditional densities p(y|x) and the few directions of x they depend on."""
 
 from condensity import datasets, metrics, scorers
-from condensity.core.mixture import ConditionalMixture
+from condensity.distributions.mixture import ConditionalMixture
 from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
-from condensity.persistence import load, save
+from condensity.io.persistence import load, save
 
 __all__ = [
     "LSCDE",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from condensity._extras import require
+from condensity._utils.extras import require
 
 
 def main() -> None:

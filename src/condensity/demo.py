@@ -14,14 +14,14 @@ import numpy as np
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split
 
-from condensity._extras import require
+from condensity._utils.extras import require
 from condensity.datasets import toy_b
 from condensity.estimators import LSCDE, LSCE
-from condensity.estimators.summary import direction_in_words
+from condensity.estimators.lsce_summary import direction_in_words
 from condensity.explorer import write_report
+from condensity.lsce.configurations import Configuration
 from condensity.metrics import subspace_error
 from condensity.plots import plot_density
-from condensity.reduction.configurations import Configuration
 
 PICTURE = Path("condensity-demo.png")
 

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from condensity._validation import Array, check_targets, check_weight
-from condensity.core import checks
-from condensity.core.parted import Distribution, Parted
-from condensity.manifold.grassmann import orthonormal, projector_gap
+from condensity._typing import Array
+from condensity._utils.validation import check_targets, check_weight
+from condensity.distributions import _checks as checks
+from condensity.distributions.chunked import Distribution, Parted
+from condensity.subspaces.grassmann import orthonormal, projector_gap
 
 __all__ = ["crps", "hpd_coverage", "log_loss", "pit", "squared_loss", "subspace_error"]
 

@@ -13,7 +13,7 @@ from scipy.stats import gaussian_kde
 import condensity
 from commands import QUICK, assert_refused, columns, read, run, write
 from condensity import LSCDE, LSCE, SIR, Reduced
-from condensity.cli.fit import KEPT_ROWS, _thinned
+from condensity.cli.fit_command import KEPT_ROWS, _thinned
 from condensity.metrics import squared_loss, squared_loss_by_row
 
 

@@ -7,11 +7,11 @@ import pytest
 
 import condensity
 from commands import columns
-from condensity.core.container import pack, unpack
-from condensity.persistence import VALUES
-from condensity.tablemodel import TableModel, Verdict
+from condensity.io.container import pack, unpack
+from condensity.io.persistence import VALUES
+from condensity.tables.model import TableModel, Verdict
 
-GOLDEN = Path(__file__).parents[1] / "data" / "table-1.cdn"
+GOLDEN = Path(__file__).parents[1] / "model_files" / "table-1.cdn"
 
 
 def test_what_is_read_is_what_was_written(model, tmp_path):

@@ -13,9 +13,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from condensity import LSCDE, LSCE, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
-from condensity.core import parted
-from condensity.core.selection import BANDWIDTHS, PENALTIES, RAW_BANDWIDTHS
 from condensity.datasets import toy_b
+from condensity.distributions import chunked as parted
+from condensity.fitting.selection import BANDWIDTHS, PENALTIES, RAW_BANDWIDTHS
 
 ESTIMATORS = {
     "LSCDE": LSCDE(random_state=0),

@@ -5,8 +5,8 @@ from sklearn.model_selection import KFold
 
 import oracles
 from condensity import LSCDE
-from condensity.core import parted
 from condensity.datasets import illustrative, toy_b
+from condensity.distributions import chunked as parted
 from condensity.metrics import squared_loss
 
 

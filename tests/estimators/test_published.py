@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold
 import oracles
 from condensity import LSCDE, LSCE
 from condensity.datasets import toy_a, toy_b
-from condensity.estimators.published import PublishedLSCE
+from condensity.estimators.published_lsce import PublishedLSCE
 from condensity.metrics import subspace_error
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import cells
 from condensity import LSCDE, LSCE, SIR, Reduced
-from condensity._parallel import in_threads, spread
+from condensity._utils.parallel import in_threads, spread
 from condensity.datasets import toy_b
 
 FEW = {"n_starts": 2, "cv": 2, "random_state": 0}

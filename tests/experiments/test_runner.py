@@ -66,7 +66,7 @@ def test_records_name_the_code_that_made_them():
     name, code = re.fullmatch(r"condensity (\S+) \((\w{8})\), numpy .*", VERSIONS).groups()
     home = Path(condensity.__file__).parent
     found = {path for part in COUNTS for path in home.glob(part)}
-    assert {home / "core" / "ridge.py", home / "experiments" / "methods.py"} <= found
+    assert {home / "fitting" / "ridge.py", home / "experiments" / "methods.py"} <= found
     assert home / "experiments" / "tables.py" not in found  # it shows results, and makes none
     assert (name, code) == (condensity.__version__, runner._source())
 

@@ -16,11 +16,11 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 import condensity
 import explored
 from condensity import LSCDE, LSCE, LSMI, FixedSubspace, Reduced
-from condensity.core.mixture import Block, ConditionalMixture
+from condensity.distributions.mixture import Block, ConditionalMixture
 from condensity.explorer import write_report
-from condensity.explorer.calibration import LEVELS, MOST, calibration
+from condensity.explorer.calibration_panel import LEVELS, MOST, calibration
+from condensity.explorer.exported_model import Readable
 from condensity.explorer.influence import Move, influence
-from condensity.explorer.numbers import Readable
 from condensity.explorer.page import as_text
 
 DENSITY = LSCDE(bandwidth=0.5, penalty=0.1, random_state=0)

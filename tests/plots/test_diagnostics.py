@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from condensity import LSCDE, LSCE, LSMI, SAVE, SIR, FixedSubspace, Reduced
-from condensity.core.mixture import Block, ConditionalMixture
+from condensity.distributions.mixture import Block, ConditionalMixture
 from condensity.plots import (
     CalibrationDisplay,
     LoadingsDisplay,

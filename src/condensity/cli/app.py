@@ -8,11 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
-from condensity.cli.fit import fit_command
-from condensity.cli.predict import predict_command
-from condensity.cli.reproduce import reproduce_command
-from condensity.cli.say import printable
-from condensity.cli.show import demo_command, evaluate_command, inspect_command, report_command
+from condensity.cli.fit_command import fit_command
+from condensity.cli.messages import printable
+from condensity.cli.predict_command import predict_command
+from condensity.cli.reproduce_command import reproduce_command
+from condensity.cli.show_commands import (
+    demo_command,
+    evaluate_command,
+    inspect_command,
+    report_command,
+)
 
 #: Typer has it from click, or from a copy of click of its own.
 UsageError: Any = typer.BadParameter.__mro__[1]

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from condensity.cli.judge import LEVEL
-from condensity.estimators.summary import direction_in_words
-from condensity.frames import CATEGORY
-from condensity.tablemodel import TableModel, Verdict
+from condensity.estimators.lsce_summary import direction_in_words
+from condensity.tables.evaluate import LEVEL
+from condensity.tables.frames import CATEGORY
+from condensity.tables.model import TableModel, Verdict
 
 
 def described(model: TableModel) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import csv
 import math
 from pathlib import Path
 
-from condensity.cli.say import note
+from condensity.cli.messages import note
 
 
 def out_file(path: Path, *inputs: str | None) -> None:

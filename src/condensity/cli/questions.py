@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from condensity._typing import Array
 from condensity.cli import options
-from condensity.cli.judge import marginals
 from condensity.cli.reading import Block
-from condensity.core.kernels import Array
-from condensity.frames import cells, column_of, numbers
-from condensity.tablemodel import TableModel
+from condensity.tables.evaluate import marginals
+from condensity.tables.frames import cells, column_of, numbers
+from condensity.tables.model import TableModel
 
 Ask = Callable[[Any, Block, int], Array]  # densities, their rows, number of the first: (m, k)
 

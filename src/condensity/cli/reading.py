@@ -18,9 +18,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from condensity._extras import require
-from condensity.persistence import load
-from condensity.tablemodel import TableModel
+from condensity._utils.extras import require
+from condensity.io.persistence import load
+from condensity.tables.model import TableModel
 
 Block = dict[str, NDArray[Any]]
 

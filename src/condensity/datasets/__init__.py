@@ -2,7 +2,7 @@
 
 from condensity.datasets.brushwork import brush
 from condensity.datasets.humanoid import robot
-from condensity.datasets.tables import Split, Table, load, names
+from condensity.datasets.paper_tables import Split, Table, load, names
 from condensity.datasets.toys import ToyProblem, illustrative, toy_a, toy_b
 from condensity.datasets.transitions import Transitions
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from condensity._extras import require
+from condensity._utils.extras import require
 from condensity.datasets.catalogue import Entry
 
 FOLDER = "CONDENSITY_DATA"

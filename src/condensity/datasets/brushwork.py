@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from condensity._parameters import check_count, check_rng
-from condensity.core.kernels import Array
+from condensity._typing import Array
+from condensity._utils.parameters import check_count, check_rng
 from condensity.datasets.strokes import Axis, Stroke, strokes
 from condensity.datasets.transitions import Transitions
 

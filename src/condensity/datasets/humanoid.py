@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from condensity._extras import require
-from condensity._parameters import check_count, check_rng
-from condensity.core.kernels import Array
+from condensity._typing import Array
+from condensity._utils.extras import require
+from condensity._utils.parameters import check_count, check_rng
 from condensity.datasets.transitions import Transitions
 
 _ALL = (

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from condensity._extras import require
-from condensity.core.kernels import Array
+from condensity._typing import Array
+from condensity._utils.extras import require
 from condensity.datasets.archive import contents
 from condensity.datasets.catalogue import STROKES, STROKES_LICENCE
 

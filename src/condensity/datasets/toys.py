@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from condensity._parameters import check_count, check_option, check_rng
-from condensity.core.kernels import Array
-from condensity.core.mixture import Block, ConditionalMixture
+from condensity._typing import Array
+from condensity._utils.parameters import check_count, check_option, check_rng
+from condensity.distributions.mixture import Block, ConditionalMixture
 
 #: Noise as (weight, mean, standard deviation) of its Gaussian components.
 Noise = tuple[tuple[float, float, float], ...]

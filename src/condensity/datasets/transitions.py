@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from condensity._parameters import check_count, check_rng
-from condensity.core.kernels import Indices
-from condensity.datasets.tables import Split, Table
+from condensity._typing import Indices
+from condensity._utils.parameters import check_count, check_rng
+from condensity.datasets.paper_tables import Split, Table
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,11 +1,11 @@
 """Estimators in the shape scikit-learn expects; they hold no formulae."""
 
-from condensity.estimators.compose import Reduced
-from condensity.estimators.ekde import EpsilonKDE
-from condensity.estimators.fixed import FixedSubspace
+from condensity.estimators.epsilon_kde import EpsilonKDE
+from condensity.estimators.fixed_subspace import FixedSubspace
 from condensity.estimators.lscde import LSCDE
 from condensity.estimators.lsce import LSCE
 from condensity.estimators.lsmi import LSMI
+from condensity.estimators.reduced import Reduced
 from condensity.estimators.sliced import SAVE, SIR
 
 __all__ = ["LSCDE", "LSCE", "LSMI", "SAVE", "SIR", "EpsilonKDE", "FixedSubspace", "Reduced"]

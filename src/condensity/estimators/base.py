@@ -10,27 +10,27 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from condensity._parallel import in_threads
-from condensity._parameters import check_bandwidth, check_count, check_penalty
-from condensity._validation import (
+from condensity._typing import Array
+from condensity._utils.parallel import in_threads
+from condensity._utils.parameters import check_bandwidth, check_count, check_penalty
+from condensity._utils.validation import (
     check_inputs,
     check_same_length,
     check_targets,
     check_weight,
     remember_inputs,
 )
-from condensity.core.averaged import Ensemble
-from condensity.core.density import Density
-from condensity.core.kernels import Array
-from condensity.core.mapped import Mixture
-from condensity.core.parted import in_parts
-from condensity.core.selection import BANDWIDTHS, PENALTIES, Candidates, Choice
-from condensity.estimators.intake import take_in
-from condensity.estimators.lazy import LazyDistribution, by_parts, mean_score
-from condensity.estimators.parts import is_dask
-from condensity.estimators.prepared import Prepared, prepare
+from condensity.data.dask_samples import is_dask
+from condensity.data.intake import take_in
+from condensity.data.prepare import Prepared, prepare
+from condensity.distributions.bounded import Mixture
+from condensity.distributions.chunked import in_parts
+from condensity.distributions.lazy import LazyDistribution, by_parts, mean_score
+from condensity.fitting.density import Density
+from condensity.fitting.selection import BANDWIDTHS, PENALTIES, Candidates, Choice
+from condensity.lsce.averaged import Ensemble
+from condensity.lsce.crossfit import Setting
 from condensity.metrics import squared_loss_by_row
-from condensity.reduction.crossfit import Setting
 
 
 class Answer(Protocol):

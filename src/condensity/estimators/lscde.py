@@ -7,12 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from condensity._parallel import one_blas_thread, spread
-from condensity._parameters import check_rng, check_subsample
-from condensity.core.selection import select, shipped_losses, unscored
+from condensity._utils.parallel import one_blas_thread, spread
+from condensity._utils.parameters import check_rng, check_subsample
 from condensity.estimators.base import ConditionalDensityEstimator, cv_table
-from condensity.reduction.published import sce_problem
-from condensity.reduction.ship import fit_plainly
+from condensity.fitting.selection import select, shipped_losses, unscored
+from condensity.lsce.full_data import fit_plainly
+from condensity.lsce.published import sce_problem
 
 
 class LSCDE(ConditionalDensityEstimator):

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from condensity._parallel import one_blas_thread, spread
-from condensity._parameters import (
+from condensity._utils.parallel import one_blas_thread, spread
+from condensity._utils.parameters import (
     check_bandwidth,
     check_count,
     check_least_bandwidth,
@@ -18,25 +18,25 @@ from condensity._parameters import (
     check_subsample,
     check_verbose,
 )
-from condensity.core.averaged import Ensemble
-from condensity.core.sample import Sample
-from condensity.core.scores import SCORES, Score
+from condensity.data.prepare import Prepared
+from condensity.data.sample import Sample
 from condensity.estimators.base import reporter
-from condensity.estimators.location import check_location
-from condensity.estimators.prepared import Prepared
-from condensity.estimators.published import PublishedLSCE
-from condensity.estimators.reducer import DensityReducer
-from condensity.estimators.summary import (
+from condensity.estimators.lsce_summary import (
     configuration_table,
     least_widths,
     orient,
     print_configuration,
     warn_of_no_room,
 )
-from condensity.reduction.configurations import Configuration
-from condensity.reduction.ensemble import Result, run
-from condensity.reduction.settings import Search
-from condensity.reduction.task import Task
+from condensity.estimators.published_lsce import PublishedLSCE
+from condensity.estimators.reducer import DensityReducer
+from condensity.estimators.regressor_location import check_location
+from condensity.fitting.scores import SCORES, Score
+from condensity.lsce.averaged import Ensemble
+from condensity.lsce.configurations import Configuration
+from condensity.lsce.fit import Result, run
+from condensity.lsce.settings import Search
+from condensity.lsce.task import Task
 
 
 class LSCE(DensityReducer):

@@ -6,12 +6,12 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from condensity._validation import check_inputs, remember_inputs
-from condensity.core.kernels import Array
-from condensity.core.moments import Reference
-from condensity.estimators.prepared import Prepared
-from condensity.estimators.search import SubspaceSearch
-from condensity.reduction.published import Solution
+from condensity._typing import Array
+from condensity._utils.validation import check_inputs, remember_inputs
+from condensity.data.prepare import Prepared
+from condensity.estimators.subspace_search import SubspaceSearch
+from condensity.fitting.moments import Reference
+from condensity.lsce.published import Solution
 
 
 class LSMI(SubspaceSearch):

@@ -7,14 +7,14 @@ from typing import Any
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from condensity._parameters import check_count
-from condensity._validation import check_inputs, check_reduced
-from condensity.core.averaged import Ensemble
-from condensity.core.density import Density
-from condensity.core.parted import Distribution, in_parts
+from condensity._utils.parameters import check_count
+from condensity._utils.validation import check_inputs, check_reduced
+from condensity.data.dask_samples import is_dask
+from condensity.distributions.chunked import Distribution, in_parts
+from condensity.distributions.lazy import by_parts
 from condensity.estimators.base import ConditionalDensityEstimator, KernelEstimator
-from condensity.estimators.lazy import by_parts
-from condensity.estimators.parts import is_dask
+from condensity.fitting.density import Density
+from condensity.lsce.averaged import Ensemble
 
 
 class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):

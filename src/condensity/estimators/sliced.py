@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from condensity._parameters import check_count
-from condensity._validation import (
+from condensity._typing import Array
+from condensity._utils.parameters import check_count
+from condensity._utils.validation import (
     check_enough,
     check_inputs,
     check_sample,
@@ -18,15 +19,8 @@ from condensity._validation import (
     column_names,
     remember_inputs,
 )
-from condensity.core.kernels import Array
-from condensity.core.sample import Sample, Scaling, canonical
-from condensity.core.slices import (
-    Kernel,
-    save_kernel,
-    sir_kernel,
-    sliced_directions,
-    slices,
-)
+from condensity.data.sample import Sample, Scaling, canonical
+from condensity.subspaces.slices import Kernel, save_kernel, sir_kernel, sliced_directions, slices
 
 
 class SlicedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

@@ -13,7 +13,7 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from condensity._extras import require
+from condensity._utils.extras import require
 from condensity.experiments.runner import Workers
 
 #: Seconds within which a scheduler is to answer.

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from condensity._extras import require
+from condensity._utils.extras import require
 from condensity.experiments.methods import OURS
 from condensity.experiments.records import Record
-from condensity.experiments.tables import LEARNED, Column, collect, label
+from condensity.experiments.result_tables import LEARNED, Column, collect, label
 
 #: A color for each reducer, a line for each density.
 COLORS = {

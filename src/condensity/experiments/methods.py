@@ -15,8 +15,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
 
-from condensity.core.kernels import Array, Indices
-from condensity.core.mixture import Block, ConditionalMixture
+from condensity._typing import Array, Indices
+from condensity.distributions.mixture import Block, ConditionalMixture
 from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE
 from condensity.experiments.problems import Data
 from condensity.metrics import squared_loss, subspace_error

@@ -8,7 +8,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from condensity.core.kernels import Array
+from condensity._typing import Array
 from condensity.datasets import Transitions, brush, illustrative, load, robot, toy_a, toy_b
 
 #: Test samples of artificial problems (paper, Sec. 3.2).

@@ -8,15 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from condensity._extras import require
-from condensity._files import write_at_once
+from condensity._utils.extras import require
 from condensity.datasets import load, names
-from condensity.experiments import figures, tables
-from condensity.experiments.page import page
+from condensity.experiments import figures
+from condensity.experiments import result_tables as tables
 from condensity.experiments.records import Cell, Record, RecordFile
+from condensity.experiments.results_page import page
 from condensity.experiments.runner import Workers, run
 from condensity.experiments.sheets import Sheet
 from condensity.experiments.studies import STUDIES
+from condensity.io.atomic import write_at_once
 
 
 def records_of(out: Path, *, quick: bool) -> RecordFile:

@@ -39,7 +39,15 @@ from condensity.experiments.records import Cell, Record, RecordFile
 COUNTS = (
     *(
         f"{folder}/**/*.py"
-        for folder in ("core", "manifold", "reduction", "estimators", "datasets")
+        for folder in (
+            "distributions",
+            "data",
+            "fitting",
+            "subspaces",
+            "lsce",
+            "estimators",
+            "datasets",
+        )
     ),
     *(f"experiments/{name}.py" for name in ("methods", "problems", "studies")),
 )

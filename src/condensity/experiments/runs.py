@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.stats import ttest_rel
 
-from condensity.core.kernels import Array
+from condensity._typing import Array
 
 #: Results by seed.
 Runs = dict[int, float]

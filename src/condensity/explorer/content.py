@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from condensity.core.kernels import Array
+from condensity._typing import Array
 from condensity.explorer.controls import Control
+from condensity.explorer.exported_model import Readable, Told, packed
 from condensity.explorer.influence import influence
-from condensity.explorer.numbers import Readable, Told, packed
 from condensity.explorer.ranges import Ranges, Samples
 
 

@@ -8,7 +8,7 @@ from numbers import Integral
 
 import numpy as np
 
-from condensity.core.kernels import Array
+from condensity._typing import Array
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from condensity.core.averaged import Ensemble
-from condensity.explorer.numbers import Readable
+from condensity.explorer.exported_model import Readable
+from condensity.lsce.averaged import Ensemble
 
 
 def facts(

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from condensity.core.kernels import Array
-from condensity.core.parted import Distribution
+from condensity._typing import Array
+from condensity.distributions.chunked import Distribution
 
 #: Points at which densities are compared, and Gaussians that may be evaluated in all.
 GRID, BUDGET = 128, 10**8

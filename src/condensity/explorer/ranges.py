@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from condensity.core.kernels import Array, Mask
-from condensity.core.sample import Scaling
+from condensity._typing import Array, Mask
+from condensity.data.sample import Scaling
 from condensity.explorer.controls import Control
+from condensity.explorer.exported_model import Readable
 from condensity.explorer.influence import Move
-from condensity.explorer.numbers import Readable
 
 QUANTILES = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
 #: Categories by which the influence of a column of them is judged.

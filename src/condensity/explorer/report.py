@@ -8,16 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from condensity import __version__
-from condensity._files import write_at_once
-from condensity._parameters import check_count, check_rng
-from condensity._validation import check_inputs, check_same_length, check_targets, column_names
-from condensity.explorer.calibration import calibration
+from condensity._utils.parameters import check_count, check_rng
+from condensity._utils.validation import (
+    check_inputs,
+    check_same_length,
+    check_targets,
+    column_names,
+)
+from condensity.explorer.calibration_panel import calibration
 from condensity.explorer.content import content
 from condensity.explorer.controls import Control, check_categories, controls_of
+from condensity.explorer.exported_model import Readable
 from condensity.explorer.facts import facts
-from condensity.explorer.numbers import Readable
 from condensity.explorer.page import page
 from condensity.explorer.ranges import Samples
+from condensity.io.atomic import write_at_once
 
 
 def write_report(

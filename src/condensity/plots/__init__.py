@@ -5,12 +5,12 @@ the constructor takes what was computed, ``plot`` draws it again.  Each keeps ``
 ``figure_``.
 """
 
-from condensity.plots.calibration import CalibrationDisplay
-from condensity.plots.density import ConditionalDensityDisplay, plot_density
-from condensity.plots.fan import FanDisplay
-from condensity.plots.loadings import LoadingsDisplay
-from condensity.plots.path import PathDisplay
-from condensity.plots.summary import SufficientSummaryDisplay
+from condensity.plots.calibration_display import CalibrationDisplay
+from condensity.plots.density_display import ConditionalDensityDisplay, plot_density
+from condensity.plots.fan_display import FanDisplay
+from condensity.plots.loadings_display import LoadingsDisplay
+from condensity.plots.path_display import PathDisplay
+from condensity.plots.summary_display import SufficientSummaryDisplay
 
 __all__ = [
     "CalibrationDisplay",

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from condensity._extras import require
-from condensity._validation import check_targets
-from condensity.core.kernels import Array
+from condensity._typing import Array
+from condensity._utils.extras import require
+from condensity._utils.validation import check_targets
 
 #: Okabe and Ito's colours, without the yellow that vanishes on paper.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from condensity._composites import density_step, predict_dist
-from condensity._validation import check_same_length, column_names
-from condensity.core.checks import numbers
-from condensity.core.kernels import Array
-from condensity.core.parted import Distribution
+from condensity._typing import Array
+from condensity._utils.composites import density_step, predict_dist
+from condensity._utils.validation import check_same_length, column_names
+from condensity.distributions._checks import numbers
+from condensity.distributions.chunked import Distribution
 from condensity.plots.canvas import almost_all, counted, one_column, output_name
 
 

@@ -1,0 +1,1 @@
+"""Helpers that all rooms share: checks of arguments, workers, optional packages."""

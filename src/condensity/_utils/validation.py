@@ -1,0 +1,264 @@
+"""The gate for data: what an estimator is given passes here or is refused.
+
+An error says what is wrong, which value was met and what to do about it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence, Sized
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array, validate_data
+
+from condensity._typing import Array, Indices, Mask
+from condensity._utils.parameters import check_count
+
+#: Numbers beyond this, or spread below its inverse, would overflow or vanish when squared.
+LARGEST = 1e100
+
+
+def check_sample(
+    estimator: Any, X: Any, Y: Any, sample_weight: Any, *, part: bool = False
+) -> tuple[Array, Array, Array, int]:
+    """Training data as arrays: X (n, dx), Y (n, dy), weights (n,) and how many axes Y had.
+
+    A ``part`` of the data may be without weight, and keeps the unit of its weights.
+    """
+    if Y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None: "
+            "call fit(X, y)"
+        )
+    X = check_first_inputs(estimator, X)
+    Y, axes = check_targets(Y)
+    check_same_length(X, Y)
+    weight = check_weight(sample_weight, len(X), empty=part)
+    if not part:
+        # A power of two, so that integer weights stay exact and add up like repetitions.
+        weight = np.asarray(np.ldexp(weight, -int(np.frexp(weight.max())[1])))
+    return X, Y, weight, axes
+
+
+def check_first_inputs(estimator: Any, X: Any) -> Array:
+    """Inputs to fit to, as a finite float array (n, dx)."""
+    names = column_names(X)
+    remember_inputs(BaseEstimator(), X)  # refuses names it could not remember
+    values = _numeric("X", X, estimator=estimator, input_name="X")
+    _representable("X", values, names)
+    return values
+
+
+def check_same_length(X: Sized, Y: Sized) -> None:
+    """As many targets as rows."""
+    if len(X) != len(Y):
+        raise ValueError(
+            f"X has {len(X)} rows but y has {len(Y)} (inconsistent numbers of samples): "
+            "pass one target for each row of X"
+        )
+
+
+def remember_inputs(estimator: Any, X: Any) -> None:
+    """Set ``n_features_in_`` and ``feature_names_in_``: once all else has succeeded."""
+    validate_data(estimator, X, skip_check_array=True)
+
+
+def check_inputs(estimator: Any, X: Any) -> Array:
+    """Inputs as a finite float array (m, dx) with the columns of the fit."""
+    values = _numeric("X", X, estimator=estimator, input_name="X")
+    validate_data(estimator, X, reset=False, skip_check_array=True)
+    _representable("X", values, column_names(X))
+    return values
+
+
+def check_reduced(Z: Any, dz: int) -> Array:
+    """Reduced inputs as a finite float array (m, dz)."""
+    values = _numeric("Z", Z)
+    _representable("Z", values)
+    if values.shape[1] != dz:
+        raise ValueError(f"Z has {values.shape[1]} columns but n_components_ is {dz}: pass as many")
+    return values
+
+
+def column_names(X: Any) -> Sequence[str] | None:
+    """The names of a frame's columns."""
+    return [str(name) for name in X.columns] if hasattr(X, "columns") else None
+
+
+def check_targets(Y: Any, *, n_outputs: int | None = None) -> tuple[Array, int]:
+    """Targets as a finite float array (m, dy) and the number of axes they came with."""
+    Y = _numeric("y", Y, ensure_2d=False)
+    axes = Y.ndim
+    Y = Y.reshape(len(Y), -1)
+    _representable("y", Y)
+    if n_outputs is not None and Y.shape[1] != n_outputs:
+        raise ValueError(
+            f"y has {Y.shape[1]} columns but {n_outputs} were fitted: pass the same targets"
+        )
+    return Y, axes
+
+
+def check_weight(sample_weight: Any, n: int, *, empty: bool = False) -> Array:
+    """Weights (n,), ones by default; none of them need be positive if they may be ``empty``."""
+    if sample_weight is None:
+        return np.ones(n)
+    if isinstance(sample_weight, str):
+        raise ValueError(f"sample_weight must be numbers, one a sample, got {sample_weight!r}")
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n, sample_weight)
+    weight = _numeric("sample_weight", sample_weight, ensure_2d=False)
+    if weight.shape != (n,):
+        raise ValueError(
+            f"sample_weight must have shape ({n},), one weight a sample, got {weight.shape}"
+        )
+    _finite("sample_weight", weight[:, None])
+    if weight.min() < 0:
+        row = int(weight.argmin())
+        raise ValueError(
+            f"sample_weight must be >= 0, got {weight[row]:g} at row {row}: "
+            "give samples that should not count the weight 0"
+        )
+    if not weight.any() and not empty:
+        raise ValueError(
+            "sample_weight is zero for every sample: at least two samples need a positive weight"
+        )
+    return weight
+
+
+def check_folds(cv: Any, X: Array, Y: Array, weight: Array) -> int | Indices:
+    """A number of folds, or for each row the fold that holds it out (n,)."""
+    if cv is None:
+        return 5
+    if isinstance(cv, Integral):
+        return check_count("cv", cv, low=2, why=" (folds)")
+    labels, times = np.zeros(len(X), dtype=np.intp), np.zeros(len(X), dtype=int)
+    try:
+        splits = list(cv.split(X, Y) if hasattr(cv, "split") else cv)
+        for j, (_, held_out) in enumerate(splits):
+            labels[held_out] = j
+            np.add.at(times, held_out, 1)
+    except (TypeError, ValueError, IndexError) as error:
+        raise ValueError(
+            f"cv must be a number of folds, a splitter or a list of (train, test) rows that fit "
+            f"the {len(X)} samples, got {cv!r} ({error})"
+        ) from None
+    if (times != 1).any():
+        row = int(np.argmax(times != 1))
+        raise ValueError(
+            "cv must hold every sample out exactly once, as KFold and GroupKFold do, "
+            f"got row {row} in {times[row]} of {len(splits)} folds"
+        )
+    if len(np.unique(labels[weight > 0])) < 2:
+        raise ValueError("cv leaves fewer than two folds with weight: spread the samples over more")
+    return labels
+
+
+def check_usable(usable: Mask) -> None:
+    """Refuse folds that leave no centre to the others (``usable`` (folds, b))."""
+    if not usable.any(axis=1).all():
+        fold = int(np.argmin(usable.any(axis=1)))
+        raise ValueError(
+            f"fold {fold} holds every one of the {usable.shape[1]} centres, so nothing could "
+            "be fitted without it: raise n_centers or use more folds"
+        )
+
+
+def check_enough(name: str, n: int, n_distinct: int, *, n_folds: int | None, fix: str) -> None:
+    """Refuse samples too small to fit, or to cut into folds when something is to be selected."""
+    if n_distinct < 2:
+        raise ValueError(
+            f"{name} needs at least 2 distinct samples with positive weight, "
+            f"got n_samples={n_distinct}: pass more data"
+        )
+    if n_folds is not None and n < n_folds:
+        raise ValueError(
+            f"{name} cannot cut n_samples={n} (with positive weight) into cv={n_folds} "
+            f"folds: pass cv={n} or less, or fix {fix}"
+        )
+
+
+def check_varies(
+    x_sd: Array, y_sd: Array, names: Sequence[str] | None, *, subsample: int | None = None
+) -> None:
+    """Warn of constant inputs (standard deviation zero), refuse constant targets.
+
+    Of more samples only a ``subsample`` was looked at.
+    """
+    among = "" if subsample is None else f" among the {subsample} samples that were drawn"
+    if not y_sd.all():
+        remedy = "drop that column or look for what went wrong with it"
+        raise ValueError(
+            f"y does not vary in column {_list(np.flatnonzero(y_sd == 0))}{among}: a constant has "
+            f"no density; {remedy if subsample is None else 'raise subsample'}"
+        )
+    if not x_sd.any():
+        raise ValueError("X does not vary in any column: there is nothing to condition on")
+    for name, sd in (("X", x_sd), ("y", y_sd)):
+        if sd[sd > 0].min() < 1 / LARGEST:
+            raise ValueError(f"{name} varies by only {sd[sd > 0].min():g}: rescale it towards 1")
+    if not x_sd.all():
+        which = np.flatnonzero(x_sd == 0)
+        warnings.warn(
+            f"X does not vary in column {_list(which if names is None else np.take(names, which))}"
+            f"{among}: kept with zero weight; drop it"
+            f"{' or raise subsample' if among else ''} to silence this warning",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def _numeric(name: str, values: Any, **options: Any) -> Array:
+    """Whatever holds real numbers, as floats; text and complex numbers are refused."""
+    try:
+        raw = check_array(values, dtype=None, order="C", ensure_all_finite=False, **options)
+    except ValueError as error:
+        if "Complex data" not in str(error):
+            raise
+        raise ValueError(_complex(name)) from None
+    cells = raw.ravel() if raw.dtype == object else ()
+    if raw.dtype.kind in "US" or any(isinstance(cell, str | bytes) for cell in cells):
+        remedy = "pass numbers; text that spells them becomes them with astype(float)"
+        if name == "X":
+            remedy += ", categories with sklearn.preprocessing.OneHotEncoder"
+        raise ValueError(f"{name} holds text: {remedy}")
+    if any(isinstance(cell, complex) for cell in cells):
+        raise ValueError(_complex(name))
+    return np.asarray(raw, dtype=np.float64)
+
+
+def _complex(name: str) -> str:
+    return (
+        f"Complex data not supported: {name} is complex; pass real and imaginary parts as "
+        "separate columns"
+    )
+
+
+def _finite(name: str, values: Array, columns: Sequence[str] | None = None) -> None:
+    bad = ~np.isfinite(values)
+    if not bad.any():
+        return
+    row, column = np.argwhere(bad)[0]
+    kind = "NaN" if np.isnan(values).any() else "infinity"
+    where = column if columns is None else repr(columns[column])
+    remedy = "drop these rows"
+    if name in ("X", "Z"):
+        remedy += " or fill them in, for instance with sklearn.impute.SimpleImputer"
+    raise ValueError(
+        f"{name} contains {kind} in {int(bad.any(axis=1).sum())} of {len(values)} rows, first at "
+        f"row {row}, column {where}: {remedy}"
+    )
+
+
+def _representable(name: str, values: Array, columns: Sequence[str] | None = None) -> None:
+    """Finite, and small enough for squares and products of squares."""
+    _finite(name, values, columns)
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest > LARGEST:
+        raise ValueError(f"{name} holds numbers as large as {largest:g}: rescale it towards 1")
+
+
+def _list(items: Any) -> str:
+    return ", ".join(str(item) for item in items)

@@ -1,0 +1,1 @@
+"""Training data: samples, folds, subsamples, and chunks of very many rows."""

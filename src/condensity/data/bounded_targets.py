@@ -1,0 +1,67 @@
+"""Bounds of y as the user gives them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from condensity._typing import Array, Indices
+from condensity.distributions.bounds import Bounds
+
+
+def take_off_bounds(value: Any, Y: Array, weight: Array) -> tuple[Array, Bounds | None]:
+    """The targets (n, dy) in their free coordinate, and their bounds.
+
+    ``value`` is the parameter ``bounds``; without any, Y goes on as it came.  Samples of no
+    ``weight`` (n,) may lie anywhere.
+    """
+    if value is None:
+        return Y, None
+    bounds, counts = check_bounds(value, Y.shape[1]), weight > 0
+    for j, column in enumerate(Y.T):
+        outside = counts & ~((column > bounds.lower[j]) & (column < bounds.upper[j]))
+        _check_inside(column, np.flatnonzero(outside), bounds, j)
+    return np.where(counts[:, None], bounds.free(Y), 0.0), bounds
+
+
+def check_bounds(value: Any, dy: int) -> Bounds:
+    """The bounds of ``dy`` outputs."""
+    try:
+        pairs = np.array(
+            [[_number(v, i) for i, v in enumerate(pair)] for pair in _pairs(value)], dtype=float
+        )
+    except (TypeError, ValueError):
+        pairs = np.empty(0)
+    if pairs.shape not in {(1, 2), (dy, 2)}:
+        raise ValueError(
+            "bounds must be None, a pair (lower, upper) or one such pair for each output (here "
+            f"{dy}), got {value!r}: write None or an infinity where there is no bound"
+        )
+    lower, upper = np.broadcast_to(pairs, (dy, 2)).T
+    if not (lower < upper).all():
+        raise ValueError(f"bounds must have lower < upper, got {value!r}")
+    return Bounds(lower.copy(), upper.copy())
+
+
+def _pairs(value: Any) -> list[Any]:
+    """One pair, or a list of pairs, as a list of pairs; an output without bounds may be None."""
+    items = list(value)
+    if all(v is None or np.ndim(v) == 0 for v in items):
+        return [items]
+    return [(None, None) if item is None else item for item in items]
+
+
+def _number(value: Any, place: int) -> float:
+    return (-np.inf, np.inf)[place] if value is None else float(value)
+
+
+def _check_inside(y: Array, outside: Indices, bounds: Bounds, j: int) -> None:
+    if len(outside):
+        where = "" if len(bounds.lower) == 1 else f" in column {j}"
+        raise ValueError(
+            f"bounds=({bounds.lower[j]:g}, {bounds.upper[j]:g}): {len(outside)} of {len(y)} "
+            f"targets{where} do not lie strictly between, the first is {y[outside[0]]:g} in row "
+            f"{outside[0]}; widen the bounds, or model values at a bound apart (a classifier for "
+            "them, a density for the rest)"
+        )

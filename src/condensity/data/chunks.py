@@ -1,0 +1,71 @@
+"""All samples there are, in parts that need never be in one place together.
+
+What is fitted to very many samples is known from sums over them.  ``Rows`` adds up a function of a
+few hundred samples over all parts, wherever these are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from operator import add
+from typing import Any, Protocol
+
+from condensity._typing import Mask
+from condensity.data.sample import Sample, Scaling
+
+#: Samples that are looked at together: kernels on a few hundred centres then fit a cache.
+PART = 512
+
+#: Whatever has ``+``, item by item.
+Totals = list[Any]
+#: Maps a function over items, and keeps their order.
+Spread = Callable[..., Iterable[Totals]]
+
+
+class Rows(Protocol):
+    """Samples that can be summed over."""
+
+    def total(self, of: Callable[[Sample], Totals]) -> Totals:
+        """The sums that ``of`` makes of some samples, over all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Samples in memory, those that ``counted`` (n,) marks."""
+
+    sample: Sample
+    counted: Mask | None = None  # None: all
+    spread: Spread = map
+
+    def total(self, of: Callable[[Sample], Totals]) -> Totals:
+        """Sum over parts of the samples, one after the other or by several threads."""
+        starts = range(0, max(1, len(self.sample)), PART)
+        parts = [slice(start, start + PART) for start in starts]
+        return add_up(self.spread(partial(self._at, of), parts))
+
+    def _at(self, of: Callable[[Sample], Totals], rows: slice) -> Totals:
+        part = self.sample[rows]
+        return of(part if self.counted is None else part[self.counted[rows].nonzero()[0]])
+
+
+@dataclass(frozen=True, eq=False)
+class Standardised:
+    """Samples whose outputs are standardised on the way."""
+
+    rows: Rows
+    y_scaling: Scaling
+
+    def total(self, of: Callable[[Sample], Totals]) -> Totals:
+        """The sums that ``of`` makes of samples with standardised outputs."""
+        return self.rows.total(partial(_standardise, self.y_scaling, of))
+
+
+def _standardise(scaling: Scaling, of: Callable[[Sample], Totals], part: Sample) -> Totals:
+    return of(replace(part, Y=scaling.apply(part.Y)))
+
+
+def add_up(parts: Iterable[Sequence[Any]]) -> Totals:
+    """The sum of each item over all parts, from first to last."""
+    return reduce(lambda ours, theirs: list(map(add, ours, theirs)), map(list, parts))

@@ -1,0 +1,188 @@
+"""Samples in parts that may be on many machines: Dask arrays and data frames.
+
+A pass over the samples is one task for each part and a tree of sums.  What comes back is a few
+matrices and, once, the samples that all is chosen with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from condensity._typing import Indices, Mask
+from condensity._utils.extras import require
+from condensity._utils.validation import check_sample
+from condensity.data.bounded_targets import take_off_bounds
+from condensity.data.chunks import Held, Totals, add_up
+from condensity.data.sample import Sample
+from condensity.data.subsample import Tickets, drawn, tickets
+
+#: Results that are put together by one task.
+FAN_IN = 8
+#: Equal samples beyond so many are one with the weight of several.
+MOST_COPIES = 1000
+
+
+def is_dask(*values: Any) -> bool:
+    """Whether any of the values is a collection of Dask's."""
+    return any(type(v).__module__.partition(".")[0] in ("dask", "dask_expr") for v in values)
+
+
+@dataclass(frozen=True, eq=False)
+class Gate:
+    """What every part has to pass."""
+
+    name: str  # of the estimator
+    bounds: Any
+
+    def __call__(self, place: int, X: Any, y: Any, weight: Any) -> Sample:
+        """A part as arrays, its weights as they came."""
+        if not len(X):
+            dy = 1 if y.ndim == 1 else y.shape[1]
+            return Sample(np.empty((0, X.shape[1])), np.empty((0, dy)), np.empty(0))
+        try:
+            X, Y, weight, _ = check_sample(self.name, X, y, weight, part=True)
+            return Sample(X, take_off_bounds(self.bounds, Y, weight)[0], weight)
+        except ValueError as error:
+            raise ValueError(f"part {place} of the samples: {error}") from None
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """Samples with small tickets, and what they were drawn from."""
+
+    sample: Sample  # different ones, with the weight of all that are equal to them
+    count: Indices  # how many these are
+    tickets: Tickets
+    n: int  # samples there were
+    weight: float  # of all of them
+    more: bool = False  # whether others were left
+
+    def __add__(self, other: Draw) -> Draw:
+        a, b = self.sample, other.sample
+        both = Sample(np.r_[a.X, b.X], np.r_[a.Y, b.Y], np.r_[a.weight, b.weight])
+        return Draw(
+            both,
+            np.r_[self.count, other.count],
+            np.r_[self.tickets, other.tickets],
+            self.n + other.n,
+            self.weight + other.weight,
+            self.more or other.more,
+        )
+
+    def best(self, most: int) -> Draw:
+        """The ``most`` smallest tickets, equal samples as one."""
+        rows = drawn(self.tickets, most)
+        found, first, which = np.unique(self.tickets[rows], return_index=True, return_inverse=True)
+        s = self.sample[rows]
+        weight = np.bincount(which, weights=s.weight).astype(float)
+        count = np.bincount(which, weights=self.count[rows]).astype(np.intp)
+        more = self.more or len(rows) < len(self.tickets)
+        some = Sample(s.X[first], s.Y[first], weight)
+        return Draw(some, count, found, self.n, self.weight, more)
+
+    def repeated(self) -> Sample:
+        """Every sample as often as it was there, within reason: folds count samples."""
+        times = np.clip(self.count, 1, MOST_COPIES)
+        rows = np.repeat(np.arange(len(times)), times)
+        s = self.sample[rows]
+        return Sample(s.X, s.Y, s.weight / times[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Samples in parts, those whose tickets are larger than ``last``."""
+
+    blocks: Sequence[Any]  # (place, X, y, weight) each, delayed
+    gate: Gate
+    seed: int
+    last: int = 0
+
+    def draw(self, count: int) -> Draw:
+        """At most ``count`` samples that differ, the same in whatever parts they come."""
+        each = partial(_draw, self.gate, self.seed, count)
+        found: Draw = self._gather(each, partial(_best, count))
+        return found
+
+    def total(self, of: Callable[[Sample], Totals]) -> Totals:
+        """The sums that ``of`` makes of some samples, over all that are left."""
+        totals: Totals = self._gather(partial(_total, self.gate, self.seed, self.last, of), add_up)
+        return totals
+
+    def _gather(self, each: Callable[..., Any], together: Callable[[Any], Any]) -> Any:
+        dask = require("dask", "dask")
+        call = dask.delayed(_call)
+        # One object in the graph, however many parts there are.
+        first, then = (dask.delayed(f, traverse=False) for f in (each, together))
+        level = [call(first, *block) for block in self.blocks]
+        while len(level) > 1:
+            groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
+            level = [call(then, group) for group in groups]
+        # Tasks may be threads of this process: the limit is set once, around all of them.
+        with threadpool_limits(limits=1, user_api="blas"):
+            return dask.compute(level[0])[0]
+
+
+def _call(function: Callable[..., Any], *arguments: Any) -> Any:
+    return function(*arguments)
+
+
+def _draw(gate: Gate, seed: int, count: int, *block: Any) -> Draw:
+    sample = gate(*block)
+    some = sample[np.flatnonzero(sample.weight)]
+    own, once = tickets(some.X, some.Y, seed), np.ones(len(some), dtype=np.intp)
+    return Draw(some, once, own, len(sample), float(some.weight.sum())).best(count)
+
+
+def _best(count: int, draws: Sequence[Draw]) -> Draw:
+    return sum(draws[1:], draws[0]).best(count)
+
+
+def _total(gate: Gate, seed: int, last: int, of: Callable[[Sample], Totals], *block: Any) -> Totals:
+    sample = gate(*block)
+    left: Mask = tickets(sample.X, sample.Y, seed) > np.uint64(last)
+    return Held(sample, left & (sample.weight > 0)).total(of)
+
+
+def blocks_of(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]:
+    """Parts of the samples, delayed: (place, X, y, weight) each."""
+    constant = sample_weight is None or isinstance(sample_weight, Real)
+    rest = [y] if constant else [y, sample_weight]
+    if not is_dask(X) or not all(is_dask(values) for values in rest):
+        raise TypeError(
+            "X, y and sample_weight must all be Dask collections or none of them, got "
+            f"{', '.join(type(v).__name__ for v in (X, *rest))}: "
+            "make them so with dask.array.from_array, or compute() them"
+        )
+    columns = [column_parts(values, like=X) for values in (X, *rest)]
+    if len({len(column) for column in columns}) > 1:
+        raise ValueError(
+            f"X, y and sample_weight come in {[len(column) for column in columns]} parts: "
+            "repartition or rechunk them alike"
+        )
+    if constant:
+        columns.append([sample_weight] * len(columns[0]))
+    return [(place, *block) for place, block in enumerate(zip(*columns, strict=True))]
+
+
+def column_parts(values: Any, like: Any = None) -> list[Any]:
+    """The parts of a frame, or of an array cut as ``like`` is, with all its columns; delayed."""
+    if hasattr(values, "rechunk"):
+        chunks = dict.fromkeys(range(1, values.ndim), -1)
+        known = hasattr(like, "rechunk") and not np.isnan(sum(like.chunks[0]))
+        if known and values.shape[0] == like.shape[0]:
+            values = values.rechunk({0: like.chunks[0], **chunks})
+        elif chunks:
+            values = values.rechunk(chunks)
+    return list(np.ravel(np.asarray(values.to_delayed(), dtype=object)))
+
+
+def header(X: Any) -> Any:
+    """What tells names and number of the inputs, and holds no samples."""
+    return X._meta if hasattr(X, "columns") else np.empty((0, X.shape[1]))

@@ -1,0 +1,1 @@
+"""Conditional densities and every question that can be asked of them."""

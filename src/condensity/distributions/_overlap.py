@@ -1,0 +1,172 @@
+"""What pairs of Gaussians tell: ``integral p_a p_b dy`` between blocks, and ``E|Y - Y'|``.
+
+The product of two Gaussians integrates to a Gaussian of the difference of their means, whose
+covariance is the sum of theirs: ``N(mu_k - mu_l; 0, s_a^2 S_a + s_b^2 S_b)``.
+
+Where rows move the blocks apart, that is a table of Gaussians for every row.  One output has a
+shorter way: by Parseval's theorem the integral is one of characteristic functions, in which a
+shift is but a phase, and the trapezoidal rule for it converges faster than any power.  Distances
+have the like: ``|d| = pi / 3h + h d^2 / 2 pi - (2 / pi h) sum_j cos(j h d) / j^2`` for
+``|d| <= 2 pi / h``, of which the expectation is that of a sum of squared characteristic functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from condensity._typing import Array
+from condensity._utils.numerics import row_blocks
+from condensity.distributions import _univariate as univariate
+from condensity.distributions._univariate import ROOT_2PI, Components, tiles
+from condensity.distributions.block import Block
+
+#: A Gaussian is nothing beyond as many standard deviations: ``exp(-40)`` of its height.
+GAUSSIAN_END = 9.0
+#: Up to as many waves for each centre take less time than all pairs of centres.
+WAVES_A_CENTER = 20
+
+
+def overlap(a: Block, b: Block) -> Array:
+    """``sum_kl w_ik v_il N(mu_ik - nu_il; 0, C_i)`` for rows i of both blocks: (m,)."""
+    if a.same_frame(b):
+        return _overlap_in_one_frame(a, b)
+    if a.n_outputs == 1 and a.scale is None and b.scale is None:
+        spacing, count = _frequencies(a, b)
+        if count < len(a.centers) + len(b.centers):
+            return _overlap_by_waves(a, b, spacing * np.arange(count))
+    return _overlap_by_row(a, b)
+
+
+def spread(blocks: Sequence[Block], c: Components) -> Array:
+    """``E|Y - Y'|`` of one output by row (m,); ``c`` are the components of the blocks."""
+    if c.shared or any(block.scale is not None for block in blocks):
+        return univariate.spread(c)
+    sds = [float(block.factor[0, 0]) for block in blocks]
+    ends = np.array([[block.centers.min(), block.centers.max()] for block in blocks])
+    moved = np.stack([_moved(block) for block in blocks])  # (blocks, m)
+    moved -= moved[0]  # only differences count: phases lose digits to what all have in common
+    reach = (ends[:, 1:] + moved).max(axis=0) - (ends[:, :1] + moved).min(axis=0)
+    reach += np.sqrt(2) * GAUSSIAN_END * max(sds)
+    waves = GAUSSIAN_END * reach / (2 * np.pi * np.sqrt(2) * min(sds))
+    few = waves <= WAVES_A_CENTER * c.width
+    out = np.empty(len(c))
+    out[~few] = univariate.spread(c.take(~few))
+    if few.any():
+        h, count = 2 * np.pi / float(reach[few].max()), int(np.ceil(waves[few].max()))
+        own = [
+            replace(block.take(few), centers=block.centers - ends.mean(), shift=shift[few, None])
+            for block, shift in zip(blocks, moved, strict=True)
+        ]
+        total = _squared_characteristic(own, sds, h, count)
+        out[few] = np.pi / (3 * h) + h / np.pi * univariate.variance(c.take(few))
+        out[few] -= 2 / (np.pi * h) * total
+    return out
+
+
+def _squared_characteristic(blocks: list[Block], sds: list[float], h: float, count: int) -> Array:
+    """``sum_j |E exp(i j h Y)|^2 / j^2`` over j = 1 to ``count``, by row: (m,)."""
+    total, width = np.zeros(len(blocks[0])), sum(len(block.centers) for block in blocks)
+    for part in row_blocks(count, 2 * width):
+        j = np.arange(1, count + 1)[part]
+        tables = []
+        for block, sd in zip(blocks, sds, strict=True):
+            angles, fading = block.centers * (h * j), np.exp(-0.5 * (sd * h * j) ** 2)
+            tables.append((np.cos(angles) * fading, np.sin(angles) * fading))
+        for rows in row_blocks(len(total), 8 * len(j)):
+            phi = np.zeros((rows.stop - rows.start, len(j)), dtype=complex)
+            for block, (cos, sin) in zip(blocks, tables, strict=True):
+                own = block.take(rows)
+                turned = np.exp(1j * _moved(own)[:, None] * (h * j))
+                phi += turned * (own.weights @ cos + 1j * (own.weights @ sin))
+            total[rows] += (phi.real**2 + phi.imag**2) @ (1.0 / j**2)
+    return total
+
+
+def _overlap_in_one_frame(a: Block, b: Block) -> Array:
+    """One table of kernels serves all rows; a common scale divides by ``scale^dy``."""
+    L: Any = np.linalg.cholesky(a.covariance + b.covariance)
+    total = np.zeros(len(a))
+    ours, theirs = (np.linalg.solve(L, block.centers.T).T for block in (a, b))
+    for part in row_blocks(len(ours), len(theirs)):
+        table = np.exp(-0.5 * cdist(ours[part], theirs, "sqeuclidean")) / _volume(L)
+        for rows in row_blocks(len(a), max(table.shape)):
+            left, right = a.take(rows).weights[:, part], b.take(rows).weights
+            total[rows] += np.einsum("rl,rl->r", left @ table, right)
+    return total / a.scales**a.n_outputs
+
+
+def _frequencies(a: Block, b: Block) -> tuple[float, float]:
+    """Spacing and number of nodes that integrate ``exp(-s^2 omega^2 / 2 + i omega (mu - nu))``.
+
+    They end where the Gaussian does, and lie so close that the next period of what they sum up,
+    ``2 pi / spacing``, is beyond the reach of all differences and the Gaussian around them.
+    """
+    sd = float(np.sqrt(a.covariance + b.covariance)[0, 0])
+    apart = np.ptp(np.concatenate([a.centers, b.centers])) + np.abs(_apart(a, b)).max(initial=0.0)
+    spacing = 2 * np.pi / (apart + GAUSSIAN_END * sd)
+    return float(spacing), float(np.ceil(GAUSSIAN_END / (sd * spacing)) + 1)
+
+
+def _overlap_by_waves(a: Block, b: Block, frequencies: Array) -> Array:
+    covariance = (a.covariance + b.covariance)[0, 0]
+    rule = np.exp(-0.5 * covariance * frequencies**2) * frequencies[1] / np.pi
+    rule[0] /= 2.0
+    total, apart = np.zeros(len(a)), _apart(a, b)
+    for part in row_blocks(len(frequencies), 4 * (len(a.centers) + len(b.centers))):
+        omega = frequencies[part]
+        ours, theirs = (np.exp(1j * block.centers * omega) for block in (a, b))
+        for rows in row_blocks(len(a), 8 * len(omega)):
+            left = a.take(rows).weights @ ours
+            right = b.take(rows).weights @ theirs
+            phase = np.exp(1j * apart[rows, None] * omega)
+            total[rows] += (left * phase * right.conj()).real @ rule[part]
+    return np.asarray(np.maximum(total, 0.0))
+
+
+def _apart(a: Block, b: Block) -> Array:
+    """By how much more ``a`` moves its only output than ``b``, by row: (m,)."""
+    return _moved(a) - _moved(b)
+
+
+def _moved(block: Block) -> Array:
+    """By how much the rows move the only output: (m,)."""
+    return np.zeros(len(block)) if block.shift is None else block.shift[:, 0]
+
+
+def _overlap_by_row(a: Block, b: Block) -> Array:
+    out = np.zeros(len(a))
+    for rows, part in tiles(len(a), a.centers.shape[0], 4 * len(b.centers)):
+        ours, theirs = a.take(rows), b.take(rows)
+        squares = [block.scales[:, None, None] ** 2 * block.covariance for block in (ours, theirs)]
+        L: Any = np.linalg.cholesky(squares[0] + squares[1])  # (r, dy, dy)
+        left, right = (_whitened_means(block, L) for block in (ours, theirs))
+        kernels = _kernels(left[:, part], right) / _volume(L)[:, None, None]
+        w, v = ours.weights[:, part], theirs.weights
+        out[rows] += np.einsum("rk,rk->r", w, np.matmul(kernels, v[:, :, None])[:, :, 0])
+    return out
+
+
+def _volume(L: Any) -> Array:
+    """``(2 pi)^(dy/2) det L`` for lower factors (..., dy, dy): (...)."""
+    volume: Array = np.prod(ROOT_2PI * np.diagonal(L, axis1=-2, axis2=-1), axis=-1)
+    return volume
+
+
+def _whitened_means(block: Block, L: Any) -> Array:
+    """``L_i^-1 mu_ik``: (r, b, dy)."""
+    return np.swapaxes(np.linalg.solve(L, np.swapaxes(block.means(), 1, 2)), 1, 2)
+
+
+def _kernels(left: Array, right: Array) -> Array:
+    """``exp(-|a_k - b_l|^2 / 2)`` for rows of (r, k, dy) and (r, l, dy): (r, k, l)."""
+    squared = np.zeros((len(left), left.shape[1], right.shape[1]))
+    with np.errstate(over="ignore"):  # infinitely far is as good as far
+        for j in range(left.shape[2]):
+            squared += (left[:, :, None, j] - right[:, None, :, j]) ** 2
+    squared *= -0.5
+    return np.exp(squared, out=squared)

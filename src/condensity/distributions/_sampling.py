@@ -1,0 +1,60 @@
+"""What is found by drawing from densities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from condensity._typing import Array
+from condensity._utils.numerics import row_blocks
+from condensity._utils.parameters import check_rng
+from condensity.distributions.block import Block
+
+
+class Density(Protocol):
+    """Densities of several rows that can be evaluated and drawn from."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: Any) -> Density: ...
+
+    def log_pdf(self, Y: Any) -> Array:
+        """``log p(y_i | x_i)``."""
+
+    def sample(self, n: int = 1, random_state: Any = None) -> Array:
+        """``n`` draws from each."""
+
+
+def draw(blocks: Sequence[Block], n: int, rng: np.random.Generator) -> Array:
+    """``n`` independent draws from each row of a mixture: (m, n, dy)."""
+    rows, dy = len(blocks[0]), blocks[0].n_outputs
+    weights = np.concatenate([block.weights for block in blocks], axis=1)
+    cumulative = np.cumsum(weights, axis=1, out=weights)
+    cumulative /= cumulative[:, -1:]
+    uniform = rng.random((rows, n))
+    pairs = zip(cumulative, uniform, strict=True)
+    pick = [np.searchsorted(c, u, side="right") for c, u in pairs]
+    component = np.array(pick, dtype=np.intp).reshape(rows, n)
+    out = rng.standard_normal((rows, n, dy))
+    for block in blocks:
+        at = np.nonzero((component >= 0) & (component < len(block.centers)))
+        out[at] = block.place(at[0], component[at], out[at])
+        component -= len(block.centers)
+    return out
+
+
+def hpd_level(dist: Density, Y: Array, n_draws: int, width: int, random_state: Any) -> Array:
+    """The share of ``n_draws`` draws from each density that are as dense as y_i: (m,).
+
+    ``width`` is the number of components, which a block of rows must leave room for.
+    """
+    rng, height = check_rng(random_state), dist.log_pdf(Y)
+    out, dy = np.empty(len(dist)), Y.shape[1]
+    for rows in row_blocks(len(dist), n_draws * width):
+        own = dist[rows]
+        draws = own.sample(n_draws, rng).reshape(-1, dy)
+        density = own[np.repeat(np.arange(len(own)), n_draws)].log_pdf(draws)
+        out[rows] = (density.reshape(len(own), -1) >= height[rows, None]).mean(axis=1)
+    return out

@@ -1,0 +1,1 @@
+"""The least-squares fit: kernels, moments, ridge system, objective, model selection."""

@@ -1,0 +1,225 @@
+"""Cross-validation of bandwidths and penalty at a fixed W.  Paper, Sec. 2.4.
+
+``CV(M) = 1/K sum_j CV_j(M)``, with CV_j the loss on fold j of the fit to all other samples.  "All
+other samples" includes the centres: basis functions that sit on samples of fold j alone are left
+out before the fold is solved, or a held-out sample would be explained by its own kernel.
+
+Moments add up over folds, so one pass over the sample for each bandwidth serves all K fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache, cached_property, partial, reduce
+from operator import add
+
+import numpy as np
+from scipy.special import softmax
+
+from condensity._typing import Array, Indices
+from condensity.data.folds import Plan
+from condensity.fitting import lattice
+from condensity.fitting.kernels import gaussian, squared_distances
+from condensity.fitting.moments import Moments, Reference, block, moments
+from condensity.fitting.ridge import solve
+
+#: Bandwidths in units of the standard deviations of x and y, and penalties on ``alpha^T alpha``.
+#: The raw score is not to be trusted with kernels narrower than a tenth (docs/choices.md).
+BANDWIDTHS = tuple(np.logspace(-1.5, 0.5, 9).tolist())
+RAW_BANDWIDTHS = BANDWIDTHS[2:]
+PENALTIES = tuple(np.logspace(-3.0, 1.0, 9).tolist())
+#: Losses that differ by less, relative to the largest, are equal.
+ROUNDING = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """What cross-validation may choose from."""
+
+    bandwidths: tuple[tuple[float, float], ...]  # (sigma_z, sigma_y)
+    penalties: tuple[float, ...]
+
+    def __len__(self) -> int:
+        return len(self.bandwidths) * len(self.penalties)
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The candidate with the smallest held-out loss, and the table that decided."""
+
+    sigma_z: float
+    sigma_y: float
+    penalty: float
+    loss: float  # mean over folds; NaN when nothing was scored
+    candidates: Candidates
+    losses: Array  # (bandwidths, penalties, folds)
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """A held-out fold as the basis describes it, and the fit that has not seen it."""
+
+    squared_z: Array  # (n_j, b) distances to the centres
+    sigma_z: float
+    phi_y: Array  # (n_j, b)
+    y_mass: float  # int phi_y dy
+    weight: Array  # (n_j,)
+    moments: Moments  # of its own samples
+    usable: Indices  # (b_j,) the basis functions that do not sit on its samples alone
+    G: Array  # (b_j, b_j) of these and all other samples
+    h: Array  # (b_j,)
+
+    @cached_property
+    def held_out(self) -> Moments:
+        """What the fold is judged by."""
+        return self.moments.keep(self.usable)
+
+    def losses(self, score: Score, penalties: Iterable[float]) -> Array:
+        """The loss of the fit with each penalty."""
+        return score(self, np.column_stack([solve(self.G, self.h, penalty=p) for p in penalties]))
+
+
+#: The loss on a fold for each column of coefficients of its usable basis functions.
+Score = Callable[[Fold, Array], Array]
+#: The folds at given bandwidths.
+Judge = Callable[[tuple[float, float]], list[Fold]]
+
+
+def raw_losses(fold: Fold, alphas: Array) -> Array:
+    """The paper's ``CV_j``: loss of ``alpha @ phi`` as it stands, for each column of ``alphas``."""
+    return fold.held_out.loss(alphas)
+
+
+def shipped_losses(fold: Fold, alphas: Array) -> Array:
+    """Loss of the clipped and normalised density, the one that users get, for each column."""
+    losses = np.empty(alphas.shape[1])
+    for j, alpha in enumerate(alphas.T):
+        positive = alpha > 0
+        kept = fold.usable[positive]
+        log_phi_z = fold.squared_z[:, kept] * (-0.5 / fold.sigma_z**2)
+        a = softmax(log_phi_z + np.log(alpha[positive]), axis=1) / fold.y_mass
+        half_norm = 0.5 * (a @ block(fold.moments.yy, kept))
+        losses[j] = fold.weight @ np.sum(a * (half_norm - fold.phi_y[:, kept]), axis=1)
+    losses /= fold.weight.sum()
+    return losses
+
+
+def select(
+    plan: Plan,
+    W: Array,
+    candidates: Candidates,
+    score: Score,
+    spread: Callable[..., Iterable[Array]] = map,
+    reference: Reference = Reference.LEBESGUE,
+) -> Choice:
+    """Choose bandwidths and penalty in the coordinates ``z = W x`` by held-out loss.
+
+    ``spread`` maps a function over the bandwidths; any map gives the same answer.
+    """
+    judge = partial(_losses, _judge(plan, W, reference), candidates.penalties, score)
+    return _best(candidates, np.stack(list(spread(judge, candidates.bandwidths))))
+
+
+def select_near(
+    plan: Plan,
+    W: Array,
+    score: Score,
+    last: Choice,
+    reference: Reference = Reference.LEBESGUE,
+) -> Choice:
+    """Choose as ``select`` does, downhill from the ``last`` choice.
+
+    For a W that has moved a little.  Bandwidths are followed as long as the best penalty of each,
+    itself downhill from the last one, has less loss.  Losses of what was not tried are NaN.
+    """
+    candidates, folds_at = last.candidates, cache(_judge(plan, W, reference))
+    losses = np.full(last.losses.shape, np.nan)
+
+    def loss(i: int, penalty: lattice.Index) -> float:
+        row = losses[i, penalty[0]]
+        if np.isnan(row).any():
+            told = (candidates.penalties[penalty[0]],)
+            row[:] = [f.losses(score, told)[0] for f in folds_at(candidates.bandwidths[i])]
+        return float(row.mean())
+
+    @cache
+    def least(bandwidth: lattice.Index) -> float:
+        at_bandwidth, start = partial(loss, bandwidth[0]), candidates.penalties.index(last.penalty)
+        best = lattice.descend(at_bandwidth, [(start,)], (len(candidates.penalties),), (1,))
+        return at_bandwidth(best)
+
+    start = candidates.bandwidths.index((last.sigma_z, last.sigma_y))
+    lattice.descend(least, [(start,)], (len(candidates.bandwidths),), (1,))
+    return _best(candidates, losses)
+
+
+def _judge(plan: Plan, W: Array, reference: Reference) -> Judge:
+    """The folds in the coordinates ``z = W x`` at given bandwidths, as a function of these."""
+    Z, U = plan.sample.X @ W.T, plan.basis.X @ W.T
+    squared = squared_distances(Z, U), squared_distances(plan.sample.Y, plan.basis.Y)
+    return partial(_folds, plan, reference, squared)
+
+
+def unscored(candidates: Candidates) -> Choice:
+    """The first candidate, for when there is nothing to choose."""
+    return _best(candidates, np.full((1, 1, 1), np.nan))
+
+
+def first_least(losses: Array) -> int:
+    """Flat index of the first of the losses that are the least but for rounding.
+
+    Candidates that no sample tells apart differ by rounding, which must not choose between them.
+    """
+    return int(np.argmax(losses <= losses.min() + ROUNDING * abs(losses.min())))
+
+
+def _best(candidates: Candidates, losses: Array) -> Choice:
+    mean = losses.mean(axis=-1)
+    known = np.where(np.isnan(mean), np.inf, mean)
+    i, j = np.unravel_index(int(np.argmin(known)), mean.shape)
+    sigma_z, sigma_y = candidates.bandwidths[i]
+    return Choice(sigma_z, sigma_y, candidates.penalties[j], float(mean[i, j]), candidates, losses)
+
+
+def _without(parts: list[Moments], total: Moments, j: int) -> Moments:
+    """All parts but one; taken away where that loses no digits worth speaking of."""
+    if parts[j].n < 0.9 * total.n:
+        return total - parts[j]
+    return reduce(add, parts[:j] + parts[j + 1 :])
+
+
+def _losses(
+    folds_at: Judge,
+    penalties: tuple[float, ...],
+    score: Score,
+    bandwidths: tuple[float, float],
+) -> Array:
+    """Held-out losses (penalties, folds) at one pair of bandwidths."""
+    return np.column_stack([fold.losses(score, penalties) for fold in folds_at(bandwidths)])
+
+
+def _folds(
+    plan: Plan,
+    reference: Reference,
+    squared: tuple[Array, Array],
+    bandwidths: tuple[float, float],
+) -> list[Fold]:
+    """Each fold, and what the fit to all others is to be solved from."""
+    (zu, yv), (sigma_z, sigma_y), dy = squared, bandwidths, plan.sample.Y.shape[1]
+    phi_z, phi_y = gaussian(zu, sigma_z), gaussian(yv, sigma_y)
+    y_mass = float(np.sqrt(2 * np.pi) * sigma_y) ** dy
+    weight = plan.sample.weight
+    yys = reference.products(plan.basis.Y, sigma_y, phi_y, weight, plan.folds)
+    parts = [
+        moments(phi_z[f], phi_y[f], yy, weight[f]) for f, yy in zip(plan.folds, yys, strict=True)
+    ]
+    total = reduce(add, parts)
+    folds = []
+    for j, rows in enumerate(plan.folds):
+        usable = np.flatnonzero(plan.usable[j])
+        train = _without(parts, total, j)
+        solved_from = block(train.G, usable), train.h[usable]
+        seen = zu[rows], sigma_z, phi_y[rows], y_mass, weight[rows]
+        folds.append(Fold(*seen, parts[j], usable, *solved_from))
+    return folds

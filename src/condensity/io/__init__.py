@@ -1,0 +1,1 @@
+"""Model files: container format, persistence, integrity checks, atomic writes."""

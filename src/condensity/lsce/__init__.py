@@ -1,0 +1,1 @@
+"""The algorithms of LSCE: the default one and the published one."""

@@ -1,0 +1,116 @@
+"""The density that is shipped: members that differ in their subspace, averaged.
+
+All members of a configuration share their components of y, so that their average is a mixture of
+as many Gaussians as there are centres: only the weights are averaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from condensity._typing import Array
+from condensity.data.sample import Scaling
+from condensity.distributions.block import Block
+from condensity.distributions.bounded import MappedMixture, Mixture
+from condensity.distributions.bounds import Bounds
+from condensity.distributions.mixture import ConditionalMixture
+from condensity.fitting.scores import Components
+from condensity.lsce.member import Coefficients, View
+
+
+def as_blocks(weights: Array, components: Components, factor: Array, shift: Array) -> list[Block]:
+    """Kernels and background of v as blocks of ``y = shift + factor v``.
+
+    ``weights`` is (m, b + 1), ``factor`` (dy, dy), ``shift`` (m, dy); the last component, the
+    background, has a width of its own.
+    """
+    centers, widths = components.centers @ factor.T, components.widths
+    return [
+        Block(weights[:, part], centers[part], width * factor, shift=shift, plain=True)
+        for part, width in ((slice(0, -1), widths[0]), (slice(-1, None), widths[-1]))
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Averaged:
+    """The average of the members of one configuration, in the units of standardised y."""
+
+    scaling: Scaling  # of x
+    location: Callable[[Array], Array]  # standardised x (m, dx) -> m(x) (m, dy)
+    factor: Array  # (dy, dy) L
+    components: Components  # of v
+    members: Sequence[Coefficients]  # each for one penalty
+
+    @classmethod
+    def of(cls, view: View, components: Components, members: Sequence[Coefficients]) -> Averaged:
+        """What is to be kept of a view to answer without its samples.
+
+        Centres to which no member gives weight are left out: they change no answer.
+        """
+        used = np.any([member.alphas > 0 for member in members], axis=(0, 1))
+        if used[:-1].any():  # there must be one to tell the kernels' width
+            used[-1] = True
+            components = Components(components.centers[used], components.widths[used])
+            members = [
+                replace(member, U=member.U[used[:-1]], alphas=member.alphas[:, used])
+                for member in members
+            ]
+        return cls(view.scaling, view.location.at, view.factor, components, members)
+
+    def weights(self, X: Array, share: float = 1.0) -> Array:
+        """``share`` of the mean weights of the components for inputs ``X`` (m, dx): (m, b + 1)."""
+        inputs, mass = self.scaling.apply(X), share / len(self.members)
+        first, *others = self.members
+        total: Array = first.weights(inputs, mass)[0]
+        for member in others:
+            total += member.weights(inputs, mass)[0]
+        return total
+
+    def blocks(self, X: Array, y_scaling: Scaling, share: float) -> list[Block]:
+        """Kernels and background as blocks with the weight ``share``, in the units of y."""
+        shift = y_scaling.mean + y_scaling.sd * self.location(self.scaling.apply(X))
+        if not np.isfinite(shift).all():
+            row = int(np.argmin(np.isfinite(shift).all(axis=1)))
+            raise ValueError(
+                f"the location predicts {shift[row]} for row {row} of X: "
+                "give a regressor whose predictions are finite, or location='linear'"
+            )
+        factor = y_scaling.sd[:, None] * self.factor
+        return as_blocks(self.weights(X, share), self.components, factor, shift)
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """Configurations with their stacking weights, and the subspace they are about."""
+
+    parts: Sequence[tuple[float, Averaged]]
+    y_scaling: Scaling
+    x_scaling: Scaling
+    W: Array  # (dz, dx) acts on standardised inputs
+    stretch: Array | None = None  # (dy,) of all densities, about their means
+    bounds: Bounds | None = None  # of y, which is then modelled in its free coordinate
+
+    @property
+    def width(self) -> int:
+        """Number of Gaussians in each answer."""
+        return sum(len(part.components.centers) for _, part in self.parts)
+
+    def at(self, X: Array) -> Mixture:
+        """The densities p(y|x) for the rows of ``X`` (m, dx)."""
+        blocks = [b for share, part in self.parts for b in part.blocks(X, self.y_scaling, share)]
+        mixture = ConditionalMixture.of_normalised(blocks)
+        if self.stretch is not None and not np.all(self.stretch == 1.0):
+            # Backgrounds stay as they are: far away the density is the marginal.
+            mixture = mixture.stretch(self.stretch, every=2)
+        return mixture if self.bounds is None else MappedMixture(mixture, self.bounds)
+
+    def reduce(self, X: Array) -> Array:
+        """``z = W x``, (m, dz)."""
+        return self.x_scaling.apply(X) @ self.W.T
+
+    def at_reduced(self, Z: Array) -> Mixture:
+        """The densities at the inputs with ``W x = z`` that are average in all else."""
+        return self.at(self.x_scaling.mean + self.x_scaling.sd * (Z @ self.W))

@@ -1,0 +1,54 @@
+"""The subspaces of cross-fitted members, and what they agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from condensity._typing import Array, Mask
+from condensity.data.sample import Scaling
+from condensity.lsce.configurations import Configuration
+from condensity.lsce.member import View
+
+
+def in_units_of(scaling: Scaling, view: View, W: Array) -> Array:
+    """The subspace of a view as one of inputs standardised by ``scaling``, orthonormal rows."""
+    if len(W) >= scaling.varies.sum():
+        return np.eye(W.shape[1])[scaling.varies]
+    # An input that does not vary in the view has no unit of its own there: it keeps the other's.
+    sd = np.where(view.scaling.varies, view.scaling.sd, scaling.sd)
+    ratio = np.divide(scaling.sd, sd, out=np.zeros_like(sd), where=sd > 0)
+    return np.asarray(np.linalg.qr((W * ratio).T)[0].T)
+
+
+def members(configuration: Configuration, view: View) -> list[Array]:
+    """The members' subspaces in the coordinates of a ``view`` of all samples."""
+    assert configuration.crossfit is not None
+    return [
+        in_units_of(view.scaling, own, W)
+        for own, W in zip(configuration.crossfit.views, configuration.Ws, strict=True)
+    ]
+
+
+def consensus(Ws: Sequence[Array]) -> tuple[Array, Array]:
+    """The subspace that members agree on, and how far they do.
+
+    Returns
+    -------
+    W : (dz, dx), the dominant eigenspace of the mean of their projectors
+    agreement : (dx,), its eigenvalues, from 1 (all members have the direction) down to 0
+    """
+    stacked = np.vstack(Ws) / np.sqrt(len(Ws))
+    _, S, Vt = np.linalg.svd(stacked)
+    agreement = np.zeros(stacked.shape[1])
+    agreement[: len(S)] = np.minimum(S**2, 1.0)
+    return np.asarray(Vt[: len(Ws[0])]), agreement
+
+
+def complete(W: Array, active: Mask) -> Array:
+    """``W`` (dz, dx) with directions added until it holds every input that varies."""
+    rest = np.eye(len(active))[active]
+    rest = rest - (rest @ W.T) @ W
+    missing = len(rest) - len(W)
+    return np.vstack([W, np.linalg.svd(rest)[2][:missing]])

@@ -1,0 +1,163 @@
+"""The algorithm of the paper: choose the model, descend, and again, from many starts.
+
+From each start W: select bandwidths and penalty by cross-validation, take five natural-gradient
+steps on the SCE estimate, and repeat until the subspace rests.  Of all starts the one with the
+smallest SCE is kept.  Paper, Sec. 2.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from condensity._typing import Array, Mask
+from condensity.data.folds import Plan
+from condensity.fitting.moments import Reference
+from condensity.fitting.sce import SCE, Point
+from condensity.fitting.selection import (
+    Candidates,
+    Choice,
+    raw_losses,
+    select,
+    select_near,
+    unscored,
+)
+from condensity.subspaces.descent import Descent, Stop, descend
+from condensity.subspaces.grassmann import orthonormal, projector_gap, random_point
+
+STEPS_PER_ROUND = 5
+#: What counts as rest: the gradient (relative to the value), the motion of the subspace in a
+#: round, the relative gain of a round.
+GRADIENT_TOL, SUBSPACE_TOL, GAIN_TOL = 1e-6, 1e-3, 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Where one start ended."""
+
+    W: Array  # (dz, dx) orthonormal rows
+    alpha: Array  # (b,) coefficients of the fit at W
+    value: float  # the SCE, or -1/2 - SMI
+    choice: Choice
+    values: tuple[float, ...]  # SCE before and after every step of each round, and at the end
+    n_steps: int
+    stop: Stop
+
+
+@dataclass(frozen=True, eq=False)
+class Procedure:
+    """What a search may choose from."""
+
+    candidates: Candidates
+    scored: bool  # False: a single candidate, and no one to ask how good it is
+    max_steps: int
+    reference: Reference = Reference.LEBESGUE
+
+    def choose(self, plan: Plan, W: Array, last: Choice | None = None) -> Choice:
+        """Bandwidths and penalty for ``z = W x``; of all, or near the ``last`` choice."""
+        if not self.scored:
+            return unscored(self.candidates)
+        if last is not None:
+            return select_near(plan, W, raw_losses, last, self.reference)
+        return select(plan, W, self.candidates, raw_losses, reference=self.reference)
+
+    def problem(self, plan: Plan, choice: Choice) -> SCE:
+        """The SCE estimate as a function of W, with the chosen bandwidths and penalty.
+
+        By the empirical reference it is ``-1/2 - SMI``, with LSMI's estimate of SMI.
+        """
+        return sce_problem(plan, choice, self.reference)
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """One more start is done, of those with as many components."""
+
+    done: int
+    total: int
+    n_components: int
+    value: float  # the SCE, or -1/2 - SMI
+
+
+#: Maps a function over items; hears of every start that is done.
+Spread = Callable[..., Iterable[Solution]]
+Report = Callable[[Progress], None]
+
+
+def sce_problem(plan: Plan, choice: Choice, reference: Reference = Reference.LEBESGUE) -> SCE:
+    """The SCE estimate as a function of W, with the chosen bandwidths and penalty."""
+    return SCE.build(
+        plan.sample,
+        plan.basis,
+        sigma_z=choice.sigma_z,
+        sigma_y=choice.sigma_y,
+        penalty=choice.penalty,
+        reference=reference,
+    )
+
+
+def learn(plan: Plan, procedure: Procedure, W: Array) -> Solution:
+    """Rounds of select and descend from one start ``W`` (dz, dx).
+
+    In the second half of the steps the model stays as it is: a search that went to and fro between
+    two models comes to rest in one.  The last selection is made where the search ends, so that
+    model, loss and coefficients belong to the W that is returned.
+    """
+    values: list[float] = []
+    choice, step, stop, n_steps = None, None, Stop.STEP_LIMIT, 0
+    while stop is not Stop.CONVERGED and n_steps < procedure.max_steps:
+        if n_steps <= procedure.max_steps // 2:
+            choice = procedure.choose(plan, W, choice)
+            problem = procedure.problem(plan, choice)
+        steps = min(STEPS_PER_ROUND, procedure.max_steps - n_steps)
+        descent = descend(problem, W, max_steps=steps, tol=GRADIENT_TOL, step=step)
+        values += descent.values
+        n_steps += len(descent.values) - 1
+        if _at_rest(W, descent):
+            stop = Stop.CONVERGED
+        W, step = orthonormal(descent.point.W), descent.step
+    choice = procedure.choose(plan, W)
+    end = procedure.problem(plan, choice).at(W)
+    return Solution(W, end.alpha, end.value, choice, (*values, end.value), n_steps, stop)
+
+
+def _at_rest(W: Array, descent: Descent[Point]) -> bool:
+    """Whether a round moved the subspace or lowered the value too little to go on."""
+    gained = descent.values[0] - descent.point.value
+    idle = projector_gap(W, descent.point.W) < SUBSPACE_TOL
+    return idle or gained <= GAIN_TOL * abs(descent.point.value)
+
+
+def draw_starts(rng: np.random.Generator, dz: int, *, active: Mask, n_starts: int) -> list[Array]:
+    """Random subspaces of dimension ``dz`` among the inputs that vary (mask ``active`` (dx,)).
+
+    Inputs that never vary get no weight, and descent leaves it so: their gradient is zero.
+    """
+    dx = int(active.sum())
+    # All of the space is a single subspace: one start says everything.
+    count = n_starts if dz < dx else 1
+    starts = np.zeros((count, dz, len(active)))
+    for start in starts:
+        start[:, active] = random_point(rng, dz, dx)
+    return list(starts)
+
+
+def orient(plan: Plan, W: Array) -> Array:
+    """Turn each direction so that z grows with the first output: a sign is no property of W."""
+    s = plan.sample
+    covariance = (s.weight * s.Y[:, 0]) @ (s.X @ W.T)
+    return np.where(covariance < 0, -1.0, 1.0)[:, None] * W
+
+
+def search(
+    plan: Plan, procedure: Procedure, starts: Sequence[Array], *, spread: Spread, report: Report
+) -> list[Solution]:
+    """Learn from every start; solutions come in the order of the starts."""
+    solutions: list[Solution] = []
+    for solution in spread(partial(learn, plan, procedure), starts):
+        solutions.append(solution)
+        report(Progress(len(solutions), len(starts), len(solution.W), solution.value))
+    return solutions

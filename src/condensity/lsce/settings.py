@@ -1,0 +1,101 @@
+"""Settings: bandwidths and penalty, chosen on a lattice by the loss at new samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from condensity._typing import Array
+from condensity.fitting import lattice
+from condensity.lsce.crossfit import Crossfit, Setting
+
+#: Where the search for a setting starts: sigma_z is in units of sqrt(dz).
+FIRST = Setting(sigma_z=0.7, sigma_y=0.35, penalty=0.01)
+PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
+LEAST_SIGMA_Y = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What may be chosen, and how long a subspace may be searched for."""
+
+    sigma_z: float | None  # None: to be chosen
+    sigma_y: float | None
+    penalty: float | None
+    least_sigma_y: float
+    n_starts: int
+    max_steps: int
+
+    def axes(self, dz: int) -> tuple[Array, Array]:
+        """The values of sigma_z and sigma_y to choose from, by factors of sqrt(2)."""
+        z = np.sqrt(dz) * 2.0 ** (np.arange(-9, 9) / 2)
+        least = min(1.0, max(self.least_sigma_y, LEAST_SIGMA_Y))
+        steps = int(np.ceil(-2 * np.log2(least) - 1e-9))
+        y = np.maximum(least, 2.0 ** (-np.arange(steps + 1) / 2))
+        return (
+            z if self.sigma_z is None else np.array([self.sigma_z]),
+            y if self.sigma_y is None else np.array([self.sigma_y]),
+        )
+
+    @property
+    def open(self) -> bool:
+        """Whether there is anything to choose."""
+        return None in (self.sigma_z, self.sigma_y, self.penalty)
+
+    @property
+    def penalties(self) -> tuple[float, ...]:
+        """The penalties to choose from."""
+        return PENALTIES if self.penalty is None else (self.penalty,)
+
+
+def first_setting(search: Search, dz: int) -> Setting:
+    """Where the search for a setting starts, and stays where nothing is to be chosen.
+
+    It is a wide one whatever fewer directions have found: subspaces are learned from wide to
+    narrow, for with narrow kernels the SCE has many more local minima.
+    """
+    z, y = search.axes(dz)
+    penalty = FIRST.penalty if search.penalty is None else search.penalty
+    return Setting(_nearest(z, FIRST.sigma_z * np.sqrt(dz)), _nearest(y, FIRST.sigma_y), penalty)
+
+
+def _nearest(axis: Array, value: float) -> float:
+    return float(axis[np.argmin(np.abs(np.log(axis / value)))])
+
+
+class Chooser:
+    """Chooses the setting for members with given subspaces; remembers what it has tried."""
+
+    def __init__(self, crossfit: Crossfit, Ws: Sequence[Array], search: Search) -> None:
+        self.crossfit, self.Ws, self.search = crossfit, Ws, search
+        self.z, self.y = search.axes(len(Ws[0]))
+        self.known: dict[lattice.Index, Array] = {}  # mean losses by penalty
+
+    def choose(self, near: Setting, *, coarse: bool, strides: Sequence[int]) -> Setting:
+        """The best setting that a search from ``near``, and a coarse grid if asked, comes to."""
+        starts = [(int(np.argmin(np.abs(self.z - near.sigma_z))), _index(self.y, near.sigma_y))]
+        if coarse:
+            middle = starts[0][0]
+            starts += [
+                (min(max(middle + i, 0), len(self.z) - 1), min(j, len(self.y) - 1))
+                for i in (-4, 0, 4)
+                for j in (0, 3, 6)
+            ]
+        shape = len(self.z), len(self.y)
+        best = lattice.descend(lambda i: float(self.at(i).min()), starts, shape, strides)
+        penalty = self.search.penalties[int(np.argmin(self.at(best)))]
+        return Setting(float(self.z[best[0]]), float(self.y[best[1]]), penalty)
+
+    def at(self, index: lattice.Index) -> Array:
+        """Mean losses by penalty at one point of the lattice."""
+        if index not in self.known:
+            sigmas = float(self.z[index[0]]), float(self.y[index[1]])
+            losses = self.crossfit.losses(self.Ws, *sigmas, self.search.penalties)
+            self.known[index] = np.asarray(losses @ self.crossfit.whole.weight)
+        return self.known[index]
+
+
+def _index(axis: Array, value: float) -> int:
+    return int(np.argmin(np.abs(axis - value)))

@@ -1,1 +1,0 @@
-"""Optimisation over subspaces: knows matrices with orthonormal rows, never densities."""

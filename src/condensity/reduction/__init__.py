@@ -1,1 +1,0 @@
-"""The algorithms: only here do the densities of ``core`` meet the subspaces of ``manifold``."""

@@ -1,0 +1,1 @@
+"""Optimisation over subspaces and sliced dimension reduction."""

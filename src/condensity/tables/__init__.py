@@ -1,0 +1,1 @@
+"""Data frames as inputs of models, and models that remember the columns of their table."""

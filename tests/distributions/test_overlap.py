@@ -1,0 +1,148 @@
+"""``int p_a p_b`` and ``E|Y - Y'|`` between blocks that rows move apart."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from condensity._utils import numerics
+from condensity.distributions import _overlap as pairs
+from condensity.distributions import _univariate as univariate
+from condensity.distributions.block import Block
+from condensity.distributions.mixture import ConditionalMixture
+from mixtures import gaussians
+
+
+def block(seed, b, width, shift=None, scale=None):
+    rng = np.random.default_rng(seed)
+    log_weights = np.log(rng.dirichlet(np.ones(b), 6))
+    return Block(log_weights, rng.normal(size=(b, 1)), np.array([[width]]), shift, scale)
+
+
+def by_loops(a, b):
+    out = np.zeros(len(a))
+    for i in range(len(a)):
+        for k in range(len(a.centers)):
+            for j in range(len(b.centers)):
+                mu, nu = (
+                    s.centers[c, 0] + (0.0 if s.shift is None else s.shift[i, 0])
+                    for s, c in ((a, k), (b, j))
+                )
+                v = a.factor[0, 0] ** 2 + b.factor[0, 0] ** 2
+                weight = np.exp(a.log_weights[i, k] + b.log_weights[i, j])
+                out[i] += weight * np.exp(-0.5 * (mu - nu) ** 2 / v) / np.sqrt(2 * np.pi * v)
+    return out
+
+
+@pytest.mark.parametrize("moved", ["first", "second", "both"])
+@pytest.mark.parametrize("widths", [(0.3, 0.3), (1.0, 0.2)])
+def test_waves_sum_up_to_the_gaussians_of_the_differences(moved, widths):
+    rng = np.random.default_rng(0)
+    shifts = rng.normal(size=(2, 6, 1))
+    a = block(1, 40, widths[0], shift=None if moved == "second" else shifts[0])
+    b = block(2, 50, widths[1], shift=None if moved == "first" else shifts[1])
+    assert pairs._frequencies(a, b)[1] < 90  # it is what `overlap` does
+    expected = by_loops(a, b)
+    np.testing.assert_allclose(pairs.overlap(a, b), expected, rtol=1e-13)
+    np.testing.assert_allclose(pairs._overlap_by_row(a, b), expected, rtol=1e-13)
+
+
+def test_blocks_far_apart_have_nothing_in_common():
+    """The next period of the waves must not take the place of what is far away."""
+    shift = np.array([0.0, 5.0, 10.0, 12.0, 20.0, 40.0])[:, None]
+    a, b = block(1, 200, 0.5), block(2, 200, 0.5, shift=shift)
+    assert pairs._frequencies(a, b)[1] < 400
+    np.testing.assert_allclose(pairs.overlap(a, b), by_loops(a, b), rtol=1e-13, atol=1e-15)
+
+
+def test_narrow_kernels_are_compared_one_by_one():
+    a, b = block(1, 4, 1e-4), block(2, 4, 1e-4, shift=np.full((6, 1), 1e-4))
+    assert pairs._frequencies(a, b)[1] > 1000
+    np.testing.assert_allclose(pairs.overlap(a, b), by_loops(a, b), rtol=1e-12)
+
+
+@pytest.mark.parametrize("far", [1e9, 1e60, 1e150])
+def test_one_row_far_away_costs_nothing(far):
+    shift = np.append(np.zeros(5), far)[:, None]
+    a, b = block(1, 4, 0.5), block(2, 4, 0.5, shift=shift)
+    found = pairs.overlap(a, b)
+    assert found[-1] == 0.0
+    np.testing.assert_allclose(found[:-1], by_loops(a, b)[:-1], rtol=1e-12)
+
+
+def test_waves_are_cut_into_blocks(monkeypatch):
+    a, b = block(1, 40, 0.3), block(2, 50, 0.3, shift=np.linspace(-1, 1, 6)[:, None])
+    whole = pairs.overlap(a, b)
+    monkeypatch.setattr(numerics, "BLOCK", 2000)
+    np.testing.assert_allclose(pairs.overlap(a, b), whole, rtol=1e-13)
+
+
+def spread_by_loops(mixture):
+    """``E|Y - Y'|`` from that of every pair, a Gaussian's."""
+    out = np.zeros(len(mixture))
+    for i in range(len(mixture)):
+        parts = gaussians(mixture, i)
+        for w, mu, v in parts:
+            for w2, mu2, v2 in parts:
+                sd, gap = float(np.sqrt(v + v2)[0, 0]), float((mu - mu2)[0])
+                mean = gap * (2 * stats.norm.cdf(gap / sd) - 1) + 2 * sd * stats.norm.pdf(gap / sd)
+                out[i] += w * w2 * mean
+    return out
+
+
+SHIFTS = np.linspace(-2.0, 3.0, 6)[:, None]
+
+
+@pytest.mark.parametrize("narrow", [0.3, 0.05])
+def test_waves_sum_up_to_the_mean_distance_of_two_draws(narrow):
+    mixture = ConditionalMixture([block(1, 9, narrow), block(2, 5, 1.0, shift=SHIFTS)])
+    c = mixture.components("a test")
+    assert not c.shared
+    expected = spread_by_loops(mixture)
+    np.testing.assert_allclose(pairs.spread(mixture.blocks, c), expected, rtol=1e-13)
+    np.testing.assert_allclose(univariate.spread(c), expected, rtol=1e-13)
+
+
+def test_rows_that_would_take_too_many_waves_are_compared_one_by_one(monkeypatch):
+    far = np.append(SHIFTS[:5, 0], 1e7)[:, None]
+    mixture = ConditionalMixture([block(1, 9, 0.3), block(2, 5, 1.0, shift=far)])
+    asked, ask = [], univariate.spread
+    monkeypatch.setattr(univariate, "spread", lambda c: asked.append(len(c)) or ask(c))
+    found = pairs.spread(mixture.blocks, mixture.components("a test"))
+    assert asked == [1]
+    np.testing.assert_allclose(found, spread_by_loops(mixture), rtol=1e-13)
+
+
+def test_waves_of_distances_are_cut_into_blocks(monkeypatch):
+    mixture = ConditionalMixture([block(1, 40, 0.3), block(2, 50, 0.3, shift=SHIFTS)])
+    whole = pairs.spread(mixture.blocks, mixture.components("a test"))
+    monkeypatch.setattr(numerics, "BLOCK", 2000)
+    again = pairs.spread(mixture.blocks, mixture.components("a test"))
+    np.testing.assert_allclose(again, whole, rtol=1e-13)
+
+
+def test_rows_with_a_scale_have_no_waves():
+    scale = np.linspace(0.5, 2.0, 6)
+    blocks = [block(1, 9, 0.3), block(2, 5, 1.0, shift=SHIFTS, scale=scale)]
+    mixture = ConditionalMixture(blocks)
+    found = pairs.spread(mixture.blocks, mixture.components("a test"))
+    np.testing.assert_allclose(found, spread_by_loops(mixture), rtol=1e-13)
+
+
+def test_distances_do_not_mind_how_far_out_all_blocks_lie():
+    def coarse(values):
+        return np.round(values * 2**16) / 2**16  # so that nothing is rounded when it is moved
+
+    def mixture(out):
+        parts = [block(1, 9, 0.3), block(2, 5, 0.05)]
+        shifts = [np.full((6, 1), out), coarse(SHIFTS) + out]
+        pairs = zip(parts, shifts, strict=True)
+        return ConditionalMixture(
+            [replace(b, centers=coarse(b.centers), shift=s) for b, s in pairs]
+        )
+
+    far = mixture(2.0**33)
+    found = pairs.spread(far.blocks, far.components("a test"))
+    # Out there a mean is rounded to 1e-6, and a variance about it is off by the square of that.
+    np.testing.assert_allclose(found, spread_by_loops(mixture(0.0)), rtol=1e-11)

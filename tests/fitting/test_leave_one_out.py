@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+
+from condensity.lsce import member as view_module
+from condensity.lsce.location import linear, nowhere
+from condensity.lsce.member import View
+from oracles import left_out_loss
+from problems import random_sample, random_subspace, rotation
+
+SIGMA_Z, SIGMA_Y = 0.8, 0.5
+
+
+def a_view(dy, labels=None):
+    s = random_sample(3, n=12, dx=4, dy=dy)
+    return View.of(s, np.zeros(12), np.arange(0, 12, 2), nowhere, labels=labels)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize(("dz", "dy"), [(1, 1), (2, 2), (3, 1)])
+def test_value_and_gradient_are_those_of_the_loop(dz, dy, grouped):
+    labels = np.arange(12) % 3 if grouped else None
+    view, W = a_view(dy, labels), random_subspace(dz, dz, 4)
+    problem = view.left_out(W, SIGMA_Z, SIGMA_Y)
+    point = problem.at(W)
+
+    def loss(W):
+        return left_out_loss(W, view, np.exp(problem.log_background), SIGMA_Z, SIGMA_Y, labels)
+
+    assert point.value == pytest.approx(loss(W), rel=1e-12)
+    gradient = np.zeros_like(W)
+    for i, j in np.ndindex(*W.shape):
+        step = np.zeros(W.shape, dtype=complex)
+        step[i, j] = 1e-30j
+        gradient[i, j] = loss(W + step).imag / 1e-30
+    assert np.abs(point.gradient() - gradient).max() <= 1e-12 * np.abs(gradient).max()
+
+
+def test_the_background_has_its_share_of_the_mean_mass_of_the_others_kernels():
+    view, W = a_view(1), random_subspace(0, 2, 4)
+    Z = view.sample.X @ W.T
+    phi = np.exp(-((Z[:, None] - Z[view.basis]) ** 2).sum(-1) / (2 * SIGMA_Z**2))
+    phi[view.basis, np.arange(len(view.basis))] = 0.0
+    weight = view.sample.weight
+    mean_mass = weight @ phi @ weight[view.basis]
+    problem = view.left_out(W, SIGMA_Z, SIGMA_Y)
+    assert np.exp(problem.log_background) == pytest.approx(view_module.BACKGROUND * mean_mass)
+
+
+def test_rotation_within_the_subspace_changes_nothing():
+    view, W, Q = a_view(1), random_subspace(5, 3, 4), rotation(6, 3)
+    problem = view.left_out(W, SIGMA_Z, SIGMA_Y)
+    point, rotated = problem.at(W), problem.at(Q @ W)
+    assert rotated.value == pytest.approx(point.value, rel=1e-12)
+    np.testing.assert_allclose(rotated.gradient(), Q @ point.gradient(), atol=1e-13)
+
+
+def test_labels_of_one_kind_leave_no_more_out_than_a_sample():
+    W = random_subspace(0, 2, 4)
+    alike = a_view(1, labels=np.zeros(12, dtype=int))
+    losses = [v.left_out(W, SIGMA_Z, SIGMA_Y).at(W).value for v in (alike, a_view(1))]
+    assert losses[0] == losses[1]
+
+
+def test_in_the_true_subspace_samples_left_out_are_described_best():
+    rng = np.random.default_rng(0)
+    s = random_sample(0, n=150, dx=5, dy=1)
+    y = np.sin(2 * s.X[:, :1]) + 0.1 * rng.standard_normal((150, 1))
+    s = type(s)(s.X, y, s.weight)
+    view = View.of(s, np.zeros(150), np.arange(150), linear)
+    true = np.eye(5)[:1]
+    problem = view.left_out(true, 0.3, 0.4)
+    at_truth = problem.at(true).value
+    assert all(at_truth < problem.at(random_subspace(k, 1, 5)).value - 0.02 for k in range(5))
+
+
+def test_kernels_too_narrow_for_any_neighbour_leave_the_background():
+    view, W = a_view(1), random_subspace(0, 2, 4)
+    point = view.left_out(W, 1e-6, SIGMA_Y).at(W)
+    np.testing.assert_allclose(point.q[:, -1], 1)
+    np.testing.assert_allclose(point.gradient(), 0, atol=1e-12)
+
+
+def test_a_thinned_view_keeps_centres_from_first_to_last():
+    view = a_view(1)
+    thin = view.thinned(3)
+    assert thin.basis.tolist() == [view.basis[0], view.basis[2], view.basis[-1]]
+    assert view.thinned(6) is view

@@ -1,0 +1,35 @@
+import numpy as np
+import pytest
+
+from condensity.fitting.ridge import solve
+
+
+def gram(seed=0, b=6, rank=6):
+    A = np.random.default_rng(seed).standard_normal((b, rank))
+    return A @ A.T
+
+
+@pytest.mark.parametrize("penalty", [1e-6, 0.1, 10.0])
+def test_solution_makes_the_gradient_of_the_ridged_loss_vanish(penalty):
+    G, h = gram(), np.random.default_rng(1).uniform(size=6)
+    alpha = solve(G, h, penalty=penalty)
+    np.testing.assert_allclose(G @ alpha + penalty * alpha, h, rtol=1e-9)
+
+
+def test_several_right_hand_sides_at_once():
+    G, H = gram(), np.random.default_rng(2).uniform(size=(6, 3))
+    one_by_one = np.column_stack([solve(G, h, penalty=0.1) for h in H.T])
+    np.testing.assert_allclose(solve(G, H, penalty=0.1), one_by_one)
+
+
+def test_without_a_ridge_a_singular_system_gets_its_shortest_solution():
+    G = gram(3, rank=2)
+    h = G @ np.random.default_rng(3).standard_normal(6)
+    np.testing.assert_allclose(solve(G, h, penalty=0.0), np.linalg.pinv(G) @ h, atol=1e-8)
+
+
+def test_the_matrix_given_is_left_alone():
+    G = gram()
+    before = G.copy()
+    solve(G, np.ones(6), penalty=1.0)
+    np.testing.assert_array_equal(G, before)

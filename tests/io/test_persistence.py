@@ -1,0 +1,232 @@
+"""What is written is read again to the last bit; all else is refused, and not run."""
+
+import hashlib
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import KFold
+
+import condensity
+from condensity import LSCDE, LSCE, LSMI, SIR, EpsilonKDE, FixedSubspace, Reduced
+from condensity.io.container import CHECKSUM, MAGIC, DamagedFileError, pack, unpack
+
+FIXED = {"bandwidth": 0.5, "penalty": 0.1, "random_state": 0}
+
+
+def data(dy=1):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    Y = np.exp(X[:, :dy] + 0.3 * rng.standard_normal((60, dy)))
+    return X, Y[:, 0] if dy == 1 else Y
+
+
+MODELS = {
+    "LSCE": LSCE(1, n_starts=1, n_members=5, max_iter=5, random_state=0),
+    "LSCE, bounds": LSCE(1, n_starts=1, n_members=2, max_iter=5, bounds=(0, None), random_state=0),
+    "LSCE, linear": LSCE(1, location="linear", n_members=1, n_starts=1, **FIXED),
+    "published": LSCE.as_published(1, random_state=0).set_params(n_starts=2),
+    "LSCDE": LSCDE(random_state=0),
+    "EpsilonKDE": EpsilonKDE(random_state=0),
+    "Reduced": Reduced(SIR(), LSCDE(**FIXED), random_state=0),
+}
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_a_model_that_is_read_is_the_one_that_was_written(model, tmp_path):
+    X, y = data()
+    names = pd.DataFrame(X, columns=["a", "<b>", "ü"])
+    model.fit(names, y)
+    condensity.save(model, tmp_path / "m.cdn")
+    found = condensity.load(tmp_path / "m.cdn")
+    assert type(found) is type(model)
+    assert str(found.get_params()) == str(model.get_params())
+    ours, theirs = model.predict_dist(names), found.predict_dist(names)
+    np.testing.assert_array_equal(ours.pdf(y), theirs.pdf(y))
+    np.testing.assert_array_equal(ours.quantile(0.3), theirs.quantile(0.3))
+    np.testing.assert_array_equal(model.predict(names), found.predict(names))
+    assert list(found.feature_names_in_) == ["a", "<b>", "ü"]
+    for name in vars(model):
+        if name.endswith("_") and isinstance(getattr(model, name), int | float | tuple | str):
+            np.testing.assert_equal(getattr(found, name), getattr(model, name))
+    for key, column in model.cv_results_.items() if hasattr(model, "cv_results_") else ():
+        np.testing.assert_array_equal(found.cv_results_[key], column)
+    assert [p.name for p in tmp_path.iterdir()] == ["m.cdn"]
+
+
+@pytest.mark.parametrize(
+    "model", [LSMI(1, n_starts=1, **FIXED), SIR(2), FixedSubspace(np.eye(2, 3))]
+)
+def test_transformers_are_stored_too(model, tmp_path):
+    X, y = data()
+    condensity.save(model.fit(X, y), tmp_path / "m.cdn")
+    found = condensity.load(tmp_path / "m.cdn")
+    np.testing.assert_array_equal(found.transform(X), model.transform(X))
+
+
+def test_several_outputs_keep_their_shape(tmp_path):
+    X, Y = data(2)
+    model = LSCDE(**FIXED).fit(X, Y)
+    condensity.save(model, tmp_path / "m.cdn")
+    assert condensity.load(str(tmp_path / "m.cdn")).predict(X[:4]).shape == (4, 2)
+
+
+def test_what_cannot_be_stored_is_said(tmp_path):
+    X, y = data()
+    with pytest.raises(NotFittedError):
+        condensity.save(LSCDE(), tmp_path / "m.cdn")
+    with pytest.raises(TypeError, match="fitted estimator of this library, got LinearRegression"):
+        condensity.save(LinearRegression().fit(X, y), tmp_path / "m.cdn")
+    forest = LSCE(1, location=RandomForestRegressor(5), n_members=1, n_starts=1, **FIXED).fit(X, y)
+    with pytest.raises(TypeError, match="its density holds a location by RandomForestRegressor"):
+        condensity.save(forest, tmp_path / "m.cdn")  # and no warning: nothing is stored at all
+    model = LSCDE(cv=KFold(3), random_state=0).fit(X, y)
+    with pytest.warns(UserWarning, match=r"cv=KFold.* is not stored: .* the default"):
+        condensity.save(model, tmp_path / "m.cdn")
+    assert condensity.load(tmp_path / "m.cdn").cv == 5
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "m.cdn"
+    condensity.save(LSCE(1, n_members=1, n_starts=1, location="linear", **FIXED).fit(*data()), path)
+    return path.read_bytes()
+
+
+def assert_refused(data, tmp_path, match=""):
+    path = tmp_path / "bad.cdn"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=rf"bad\.cdn is no model that can be read: .*{match}"):
+        condensity.load(path)
+
+
+def with_checksum(body):
+    return body + hashlib.sha256(body).digest()
+
+
+def edited(written, edit):
+    """The file with its content changed and a checksum that fits."""
+    content, arrays = unpack(written)
+    edit(content, arrays)
+    return pack(content, arrays)
+
+
+@pytest.mark.parametrize("length", [0, 5, 12, 19, 40, 200, -40, -1])
+def test_a_truncated_file_is_refused(written, length, tmp_path):
+    assert_refused(written[:length], tmp_path)
+
+
+@given(place=st.integers(0, 10**6), value=st.integers(1, 255))
+@settings(max_examples=60, deadline=None)
+def test_a_byte_that_was_changed_is_noticed(written, place, value):
+    damaged = bytearray(written)
+    damaged[place % len(damaged)] ^= value
+    with pytest.raises(DamagedFileError):
+        unpack(bytes(damaged))
+
+
+def test_files_of_other_kinds_and_formats_are_refused(written, tmp_path):
+    assert_refused(b"PK\x03\x04 a zip file, perhaps" * 10, tmp_path, "does not begin")
+    other = with_checksum(MAGIC[:-1] + b"\x07" + written[len(MAGIC) : -CHECKSUM])
+    assert_refused(other, tmp_path, "it has format 7, this version reads 1")
+
+
+HOSTILE = {
+    "another class": lambda c, a: c.update(model="os.system"),
+    "a value of another class": lambda c, a: c["state"]["_density"].update(value="Popen"),
+    "fields that it has not": lambda c, a: c["state"]["_density"]["fields"].update(x=1),
+    "missing fields": lambda c, a: c["state"]["_density"]["fields"].pop("W"),
+    "no density": lambda c, a: c["state"].pop("_density"),
+    "a parameter that it has not": lambda c, a: c["parameters"].update(x=1),
+    "a method replaced": lambda c, a: c["state"].update(predict_dist=1),
+    "a class replaced": lambda c, a: c["state"].update(__class__="x"),
+    "no identifier": lambda c, a: c["state"].update({"a b": 1}),
+    "an array beyond the last": lambda c, a: c["state"].update(components_={"array": 999}),
+    "an array before the first": lambda c, a: c["state"].update(components_={"array": -1}),
+    "a list that is none": lambda c, a: c["state"].update(components_={"list": 3}),
+    "arrays that do not fit": lambda c, a: a.__setitem__(slice(None), [x[..., :1] for x in a]),
+    "numbers that are none": lambda c, a: [x.fill(np.nan) for x in a if x.dtype.kind == "f"],
+    "a scaling of NaN": lambda c, a: c["state"]["_density"]["fields"]["x_scaling"]["fields"].update(
+        sd={"tuple": [float("nan")] * 3}
+    ),
+    "directions that are a number": lambda c, a: c["state"].update(components_=5),
+    "directions of unequal length": lambda c, a: c["state"].update(
+        components_={"list": [{"list": [1.0]}, {"list": [1.0, 2.0]}]}
+    ),
+    "directions that are names": lambda c, a: c["state"].update(components_={"names": ["a"]}),
+    "directions of other inputs": lambda c, a: c["state"].update(components_={"array": 0}),
+    "names that are a number": lambda c, a: c["state"].update(feature_names_in_=5),
+    "fewer names": lambda c, a: c["state"].update(feature_names_in_={"names": ["a"]}),
+    "a location that is none": lambda c, a: c["state"].update(location_={"dict": {}}),
+    "an agreement that is none": lambda c, a: c["state"].update(subspace_agreement_=3),
+    "more inputs than it has": lambda c, a: c["state"].update(n_features_in_=5 * 10**7),
+    "more outputs than it has": lambda c, a: c["state"].update(_n_outputs=7),
+    "no model at all": lambda c, a: (c.clear(), c.update(dict={})),
+}
+
+
+@pytest.mark.parametrize("edit", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_file_with_a_good_checksum_is_refused(written, edit, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        assert_refused(edited(written, edit), tmp_path)
+
+
+def header(**parts):
+    told = json.dumps({"content": None, "arrays": []} | parts).encode()
+    return MAGIC + len(told).to_bytes(8, "little") + told
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        MAGIC + (2**63).to_bytes(8, "little") + b"{}",
+        MAGIC + (2).to_bytes(8, "little") + b"[]",
+        MAGIC + (2).to_bytes(8, "little") + b"{]",
+        header(arrays=[{"dtype": "<f8", "shape": [10**12, 10**12], "offset": 0}]),
+        header(arrays=[{"dtype": "<f8", "shape": [-1], "offset": 0}]),
+        header(arrays=[{"dtype": "<f8", "shape": [float("inf")], "offset": 0}]),
+        header(arrays=[{"dtype": "|O", "shape": [1], "offset": 0}]) + bytes(8),
+        header(arrays=[{"dtype": "<f8", "shape": [1], "offset": 8}]) + bytes(16),
+        header(arrays=[{"dtype": "<f8", "shape": [1], "offset": 0}]) + bytes(9),
+        header(arrays=[{"dtype": "<f8", "shape": "x", "offset": 0}]),
+        MAGIC + (40000).to_bytes(8, "little") + b"[" * 20000 + b"]" * 20000,
+    ],
+)
+def test_headers_that_lie_are_refused(body):
+    with pytest.raises(DamagedFileError):
+        unpack(with_checksum(body))
+
+
+def test_arrays_come_back_as_they_were():
+    arrays = [
+        np.array([[1.5, -0.0], [np.inf, 5e-324]]),
+        np.arange(6, dtype=np.int32)[::2],
+        np.array([True, False]),
+        np.empty((0, 3)),
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+    ]
+    content, found = unpack(pack({"ü": [1, None]}, arrays))
+    assert content == {"ü": [1, None]}
+    for ours, theirs in zip(arrays, found, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+        assert theirs.flags.writeable
+    with pytest.raises(TypeError, match="array of object"):
+        pack(None, [np.array([object()])])
+
+
+def test_files_of_older_versions_are_read():
+    """This file was written when the format was new; it must be read for ever."""
+    model = condensity.load(Path(__file__).parents[1] / "model_files" / "lsce-1.cdn")
+    found = model.predict([[0.5, -1.0], [2.0, 0.0]])
+    np.testing.assert_allclose(found, [0.7930614329201137, 1.9658644423023517], rtol=1e-9)
+    density = model.predict_dist([[0.5, -1.0]]).pdf([0.3])
+    np.testing.assert_allclose(density, 0.30168928498996905, rtol=1e-9)

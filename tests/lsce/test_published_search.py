@@ -1,0 +1,101 @@
+import numpy as np
+import pytest
+
+from condensity.fitting.selection import Candidates, raw_losses, select
+from condensity.lsce import published
+from condensity.lsce.published import Procedure, draw_starts, learn, orient, sce_problem, search
+from condensity.subspaces.descent import Stop
+from problems import random_plan, random_subspace
+
+GRID = Candidates(((0.5, 0.5), (1.0, 1.0)), (0.01, 0.1))
+QUIET = {"spread": map, "report": lambda progress: None}
+PLAN = random_plan(n=60, n_centers=30, n_folds=3)
+
+
+def test_learning_from_a_start_ends_lower_than_it_began():
+    procedure = Procedure(Candidates(((0.7, 0.7),), (0.05,)), False, 100)
+    W = random_subspace(0, 1, 4)
+    solution = learn(PLAN, procedure, W)
+    problem = sce_problem(PLAN, solution.choice)
+    assert solution.values[0] == problem.at(W).value
+    assert solution.value == pytest.approx(problem.at(solution.W).value, rel=1e-12)
+    assert solution.value < solution.values[0]
+    assert (np.diff(solution.values[:6]) < 0).all()
+    assert solution.stop is Stop.CONVERGED
+    np.testing.assert_allclose(solution.W @ solution.W.T, np.eye(1), atol=1e-12)
+
+
+class Recorder(Procedure):
+    """A procedure that remembers where it was asked to choose."""
+
+    def choose(self, plan, W, last=None):
+        asked.append(W)
+        return super().choose(plan, W, last)
+
+
+asked = []
+
+
+def test_the_model_is_selected_every_fifth_step_of_the_first_half_and_at_the_end(monkeypatch):
+    monkeypatch.setattr(published, "GAIN_TOL", 0.0)
+    monkeypatch.setattr(published, "SUBSPACE_TOL", 0.0)
+    monkeypatch.setattr(published, "GRADIENT_TOL", 0.0)
+    asked.clear()
+    solution = learn(PLAN, Recorder(GRID, True, 20), random_subspace(1, 2, 4))
+    assert solution.n_steps == 20
+    assert len(solution.values) == 4 * 6 + 1  # four rounds of five steps, and the end
+    # before steps 1, 6 and 11, and once more where the search ends
+    assert len(asked) == 4
+    np.testing.assert_array_equal(asked[-1], solution.W)
+
+
+def test_choice_loss_and_coefficients_belong_to_the_w_that_is_returned():
+    solution = learn(PLAN, Procedure(GRID, True, 10), random_subspace(1, 2, 4))
+    selected = select(PLAN, solution.W, GRID, raw_losses)
+    assert solution.choice.loss == selected.loss
+    end = sce_problem(PLAN, selected).at(solution.W)
+    assert solution.value == end.value
+    np.testing.assert_array_equal(solution.alpha, end.alpha)
+
+
+def test_a_start_that_gains_little_is_at_rest():
+    fixed = Procedure(Candidates(((0.7, 0.7),), (0.05,)), False, 1000)
+    solution = learn(PLAN, fixed, random_subspace(0, 2, 4))
+    assert solution.stop is Stop.CONVERGED
+    gain = solution.values[-7] - solution.values[-2]  # over the last round
+    assert gain <= 1e-3 * abs(solution.value)
+    np.testing.assert_allclose(solution.W @ solution.W.T, np.eye(2), atol=1e-14)
+
+
+def test_steps_never_exceed_the_limit():
+    solution = learn(PLAN, Procedure(GRID, True, 7), random_subspace(2, 2, 4))
+    assert solution.n_steps <= 7
+    assert solution.stop in {Stop.STEP_LIMIT, Stop.CONVERGED}
+
+
+def test_search_reports_every_start_in_order():
+    heard = []
+    starts = [random_subspace(seed, 1, 4) for seed in range(3)]
+    procedure = Procedure(GRID, True, 5)
+    solutions = search(PLAN, procedure, starts, spread=map, report=heard.append)
+    assert [p.value for p in heard] == [s.value for s in solutions]
+    assert [p.done for p in heard] == [1, 2, 3]
+
+
+def test_starts_are_orthonormal_and_blind_to_inputs_that_do_not_vary():
+    active = np.array([True, False, True, True, False])
+    starts = draw_starts(np.random.default_rng(0), 2, active=active, n_starts=5)
+    assert len(starts) == 5
+    for W in starts:
+        np.testing.assert_allclose(W @ W.T, np.eye(2), atol=1e-12)
+        assert (W[:, ~active] == 0).all()
+    assert len(draw_starts(np.random.default_rng(0), 3, active=active, n_starts=5)) == 1
+
+
+def test_orientation_makes_z_grow_with_the_first_output_and_keeps_the_span():
+    W = random_subspace(3, 2, 4)
+    turned = orient(PLAN, W)
+    s = PLAN.sample
+    assert ((s.weight * s.Y[:, 0]) @ s.X @ turned.T >= 0).all()
+    np.testing.assert_allclose(turned.T @ turned, W.T @ W, atol=1e-15)
+    np.testing.assert_array_equal(orient(PLAN, -W), turned)
