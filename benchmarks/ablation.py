@@ -21,7 +21,7 @@ import numpy as np
 from records import mean_and_error, read, run_missing
 
 from condensity import LSCE
-from condensity.fitting.scores import Components
+from condensity.fitting.scores import Gaussians
 from condensity.lsce.crossfit import Setting
 from condensity.lsce.stacking import loss_of_average
 from condensity.metrics import pit, squared_loss
@@ -40,7 +40,7 @@ def same(max_steps, item, **options):
 def plain_centers(self, sigma_y):
     """In place of centres pulled in: where the samples are."""
     V = self.sample.Y[self.basis]
-    return Components(np.vstack([V, 0 * V[:1]]), np.append(np.full(len(V), sigma_y), 1.0))
+    return Gaussians(np.vstack([V, 0 * V[:1]]), np.append(np.full(len(V), sigma_y), 1.0))
 
 
 def winner_takes_all(judgements):

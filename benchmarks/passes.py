@@ -15,12 +15,12 @@ import numpy as np
 from growth import DX, data
 from ratios import quickest, show_header, show_row
 
-from condensity.data.chunks import PART, Held
+from condensity.data.chunks import PART, InMemoryChunks
 from condensity.data.sample import Sample
-from condensity.data.subsample import tickets
+from condensity.data.subsample import row_hashes
 from condensity.estimators.regressor_location import check_location
 from condensity.lsce.full_data import _loss_and_gradient, _plane_sums, _sums
-from condensity.lsce.member import Outputs, View
+from condensity.lsce.member import MemberView, OutputKernels
 
 SUBSAMPLE, SIGMA_Z, SIGMA_Y = 2000, 0.25, 0.35
 ROWS, WORKERS, BANDWIDTH = 10**9, 100, 1e9 / 8  # samples, threads, bytes a second to each
@@ -41,10 +41,10 @@ def passes(n, centers):
     Y = ((y - y.mean()) / y.std())[:, None]
     whole = Sample(X[:SUBSAMPLE], Y[:SUBSAMPLE], np.full(SUBSAMPLE, 1.0 / SUBSAMPLE))
     (locator,) = check_location("linear").values()
-    view = View.of(whole, np.zeros(SUBSAMPLE), np.arange(centers), locator)
+    view = MemberView.of(whole, np.zeros(SUBSAMPLE), np.arange(centers), locator)
     W = np.linalg.qr(np.random.default_rng(0).standard_normal((DX, 2)))[0].T
     left = view.left_out(W, SIGMA_Z, SIGMA_Y).without_samples(view.sample.weight[view.basis])
-    model = view.frame, Outputs.build(view, SIGMA_Y).basis, SIGMA_Z, [W]
+    model = view.frame, OutputKernels.build(view, SIGMA_Y).basis, SIGMA_Z, [W]
     return Sample(X[SUBSAMPLE:], Y[SUBSAMPLE:], np.ones(n)), {
         "fit the location": _plane_sums,
         STEP: partial(_loss_and_gradient, view.frame, left, W),
@@ -60,10 +60,10 @@ def sent(function):
 def measure(n, centers):
     """Seconds a row of the bare product, and of every pass with the bytes sent and returned."""
     sample, functions = passes(n, centers)
-    rows, rng = Held(sample), np.random.default_rng(0)
+    rows, rng = InMemoryChunks(sample), np.random.default_rng(0)
     square = rng.standard_normal((centers, centers))
     work = rng.standard_normal((PART, centers)), square, np.empty((PART, centers))
-    tasks = [lambda: product(sample, work), lambda: tickets(sample.X, sample.Y, 0)]
+    tasks = [lambda: product(sample, work), lambda: row_hashes(sample.X, sample.Y, 0)]
     tasks += [lambda f=f: rows.total(f) for f in functions.values()]
     floor, *seconds = quickest(tasks, repeats=3) / n
     back = [len(pickle.dumps(function(sample[:PART]))) for function in functions.values()]

@@ -18,7 +18,7 @@ from records import mean_and_error, read, run_missing
 from scipy.spatial.distance import cdist
 
 from condensity import LSCDE, LSCE
-from condensity.data.resolution import Recorded
+from condensity.data.resolution import RecordedValues
 from condensity.metrics import pit, squared_loss
 from tables import PAPER, PAPER_COLUMNS, TABLES, split
 
@@ -71,7 +71,7 @@ def unconditional_loss(Y, Y_test, floored):
     sd = Y.std(axis=0)
     floor = (
         max(
-            Recorded.of(y / s, np.full(len(y), 1 / len(y))).least_bandwidth
+            RecordedValues.of(y / s, np.full(len(y), 1 / len(y))).least_bandwidth
             for y, s in zip(Y.T, sd, strict=True)
         )
         if floored

@@ -4,15 +4,15 @@ import numpy as np
 
 from condensity.data.sample import Scaling
 from condensity.fitting.scores import SCORES
-from condensity.lsce.averaged import Averaged, Ensemble
+from condensity.lsce.averaged import AveragedMembers, Ensemble
 from condensity.lsce.crossfit import Crossfit
-from condensity.lsce.location import nowhere
-from condensity.lsce.member import Outputs, View
-from condensity.lsce.settings import Search
+from condensity.lsce.location import constant_location
+from condensity.lsce.member import MemberView, OutputKernels
+from condensity.lsce.settings import SearchSpace
 from problems import random_sample
 
 UNITS = Scaling(np.zeros(1), np.ones(1))
-SEARCH = Search(None, None, None, least_sigma_y=0.0, n_starts=1, max_steps=10)
+SEARCH = SearchSpace(None, None, None, least_sigma_y=0.0, n_starts=1, max_steps=10)
 OPEN = np.ones(4, bool)
 
 
@@ -22,16 +22,20 @@ def deals(weight, n_folds=3, n_deals=2, seed=0):
     return [np.where(fold == j, weight, 0.0) for fold in labels for j in range(n_folds)]
 
 
-def crossfit(locator=nowhere, score="squared", n=45, seed=0):
+def crossfit(locator=constant_location, score="squared", n=45, seed=0):
     whole = random_sample(seed, n=n, dx=4)
-    views = [View.of(whole, mass, np.arange(0, n, 2), locator) for mass in deals(whole.weight)]
+    views = [
+        MemberView.of(whole, mass, np.arange(0, n, 2), locator) for mass in deals(whole.weight)
+    ]
     return Crossfit(locator.__name__, whole, OPEN, views, 2, SCORES[score])
 
 
 def density(view, W, setting, X):
     """The mixture of one member, through the shipped code path."""
-    fit = Outputs.build(view, setting.sigma_y)
-    part = Averaged.of(view, fit.components, [fit.fit(W, setting.sigma_z, (setting.penalty,))])
+    fit = OutputKernels.build(view, setting.sigma_y)
+    part = AveragedMembers.of(
+        view, fit.components, [fit.fit(W, setting.sigma_z, (setting.penalty,))]
+    )
     return Ensemble([(1.0, part)], UNITS, view.scaling, W).at(X)
 
 

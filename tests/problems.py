@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from condensity.data.folds import Plan, deal, pick
+from condensity.data.folds import FoldedSample, draw_centers, draw_folds
 from condensity.data.sample import Sample
 
 
@@ -19,9 +19,9 @@ def random_sample(seed=0, n=23, dx=4, dy=1):
 def random_plan(seed=0, n=23, dx=4, dy=1, n_centers=9, n_folds=3):
     rng = np.random.default_rng(seed + 1000)
     sample = random_sample(seed, n, dx, dy)
-    centers = pick(sample.weight, n_centers, rng)
-    return Plan.cut(
-        sample, deal(sample.weight, np.arange(n), n_folds, centers=centers, rng=rng), centers
+    centers = draw_centers(sample.weight, n_centers, rng)
+    return FoldedSample.cut(
+        sample, draw_folds(sample.weight, np.arange(n), n_folds, centers=centers, rng=rng), centers
     )
 
 

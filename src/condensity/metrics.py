@@ -13,7 +13,7 @@ import numpy as np
 from condensity._typing import Array
 from condensity._utils.validation import check_targets, check_weight
 from condensity.distributions import _checks as checks
-from condensity.distributions.chunked import Distribution, Parted
+from condensity.distributions.chunked import ChunkedDistribution, Distribution
 from condensity.subspaces.grassmann import orthonormal, projector_gap
 
 __all__ = ["crps", "hpd_coverage", "log_loss", "pit", "squared_loss", "subspace_error"]
@@ -45,7 +45,7 @@ def squared_loss(dist: Distribution, Y: Any, sample_weight: Any = None) -> float
 def squared_loss_by_row(dist: Distribution, Y: Any) -> Array:
     """``1/2 int p_i(y)^2 dy - p_i(y_i)``, the loss of each density at its own sample: (m,)."""
     dist = _mixture(dist)
-    if isinstance(dist, Parted):  # every part is made once for both terms
+    if isinstance(dist, ChunkedDistribution):  # every part is made once for both terms
         return dist.ask(squared_loss_by_row, checks.rows_of(Y, len(dist), dist.n_outputs))
     return 0.5 * dist.squared_norm() - dist.pdf(Y)
 

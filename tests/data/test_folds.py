@@ -3,7 +3,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from condensity.data.folds import Plan, by_label, deal, deal_labels, is_table, pick
+from condensity.data.folds import (
+    FoldedSample,
+    draw_centers,
+    draw_fold_labels,
+    draw_folds,
+    fold_weights,
+    is_contingency_table,
+)
 from condensity.data.sample import Sample
 from problems import center_rows, fold_labels, random_plan, random_sample
 
@@ -21,7 +28,7 @@ def test_centres_are_spread_over_the_folds():
     group = np.arange(30)
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        mass = deal(np.ones(30), group, 5, centers=np.array([3, 8, 11, 20, 29]), rng=rng)
+        mass = draw_folds(np.ones(30), group, 5, centers=np.array([3, 8, 11, 20, 29]), rng=rng)
         assert (mass[:, [3, 8, 11, 20, 29]].sum(axis=1) == 1).all()
 
 
@@ -36,8 +43,8 @@ def test_a_plan_keeps_the_sample():
 def test_a_plan_follows_the_labels_it_is_given():
     sample = random_sample(4, n=12)
     labels = np.array([7, 7, 3] * 4)
-    mass = by_label(sample.weight, np.arange(12), labels)
-    plan = Plan.cut(sample, mass, np.arange(5))
+    mass = fold_weights(sample.weight, np.arange(12), labels)
+    plan = FoldedSample.cut(sample, mass, np.arange(5))
     assert [rows.stop - rows.start for rows in plan.folds] == [4, 8]
     np.testing.assert_array_equal(plan.sample.X[plan.folds[0]], sample.X[labels == 3])
 
@@ -46,8 +53,8 @@ def test_equal_rows_are_one_centre_and_serve_the_folds_that_hold_a_copy_out():
     measure = random_sample(6, n=6)
     group = np.array([0, 0, 1, 1, 2, 3, 4, 5])
     labels = np.array([0, 1, 0, 0, 0, 1, 1, 1])
-    mass = by_label(np.ones(8), group, labels)
-    plan = Plan.cut(measure, mass, np.arange(6))
+    mass = fold_weights(np.ones(8), group, labels)
+    plan = FoldedSample.cut(measure, mass, np.arange(6))
     assert len(plan.sample) == 7  # row 0 stands in both folds, row 1 once with twice the weight
     assert plan.sample.weight.sum() == pytest.approx(1)
     twice = (measure.X[1] == plan.sample.X).all(axis=1)
@@ -62,14 +69,14 @@ def test_equal_rows_are_one_centre_and_serve_the_folds_that_hold_a_copy_out():
 def test_equal_rows_share_a_fold_unless_the_sample_is_a_table_of_cells():
     rng = np.random.default_rng(0)
     few = np.repeat(np.arange(20), 3)  # three copies of each row, five folds
-    mass = deal(np.ones(60), few, 5, centers=np.arange(20), rng=rng)
+    mass = draw_folds(np.ones(60), few, 5, centers=np.arange(20), rng=rng)
     assert ((mass > 0).sum(axis=0) == 1).all()
     assert mass.sum() == 60
     cells = np.repeat(np.arange(4), 10)  # ten copies: every fold can know every cell
     options = {"centers": np.arange(4), "rng": rng}
-    mass = deal(np.ones(40), cells, 5, **options)  # unless they are samples repeated
+    mass = draw_folds(np.ones(40), cells, 5, **options)  # unless they are samples repeated
     assert ((mass > 0).sum(axis=0) == 1).all()
-    mass = deal(np.ones(40), cells, 5, **options, table=True)
+    mass = draw_folds(np.ones(40), cells, 5, **options, table=True)
     assert ((mass > 0).sum(axis=0) > 1).all()
     np.testing.assert_array_equal(mass.sum(axis=1), [8] * 5)
 
@@ -77,19 +84,21 @@ def test_equal_rows_share_a_fold_unless_the_sample_is_a_table_of_cells():
 def test_a_table_crosses_x_with_y():
     x, y = np.meshgrid(np.arange(3.0), np.arange(4.0))
     crossed = Sample(x.reshape(-1, 1), y.reshape(-1, 1), np.full(12, 1 / 12))
-    assert is_table(crossed)
-    assert is_table(crossed[np.r_[0:3, 5, 8:12]])  # some cells are empty
-    assert not is_table(crossed[np.array([0, 4, 8, 11, 7])])  # most are
-    assert not is_table(random_sample(1, n=12))
-    assert not is_table(replace(crossed, X=random_sample(1, n=12).X))  # only y is discrete
-    assert not is_table(replace(crossed, Y=random_sample(1, n=12).Y))  # only x is
+    assert is_contingency_table(crossed)
+    assert is_contingency_table(crossed[np.r_[0:3, 5, 8:12]])  # some cells are empty
+    assert not is_contingency_table(crossed[np.array([0, 4, 8, 11, 7])])  # most are
+    assert not is_contingency_table(random_sample(1, n=12))
+    assert not is_contingency_table(
+        replace(crossed, X=random_sample(1, n=12).X)
+    )  # only y is discrete
+    assert not is_contingency_table(replace(crossed, Y=random_sample(1, n=12).Y))  # only x is
 
 
 def test_labels_and_masses_are_dealt_alike():
     group = np.repeat(np.arange(9), [1, 3, 2, 1, 1, 2, 1, 1, 1])
     weight = np.linspace(1, 2, 13)
-    labels = deal_labels(group, 4, centers=np.arange(3), rng=np.random.default_rng(5))
-    mass = deal(weight, group, 4, centers=np.arange(3), rng=np.random.default_rng(5))
+    labels = draw_fold_labels(group, 4, centers=np.arange(3), rng=np.random.default_rng(5))
+    mass = draw_folds(weight, group, 4, centers=np.arange(3), rng=np.random.default_rng(5))
     assert labels.shape == (13,)
     by_hand = np.zeros((4, 9))
     for row in range(13):
@@ -99,7 +108,7 @@ def test_labels_and_masses_are_dealt_alike():
 
 def test_there_are_no_more_folds_than_distinct_rows():
     group, rng = np.array([0, 0, 1, 1, 2, 2]), np.random.default_rng(0)
-    mass = deal(np.ones(6), group, 5, centers=np.arange(3), rng=rng)
+    mass = draw_folds(np.ones(6), group, 5, centers=np.arange(3), rng=rng)
     assert mass.shape == (3, 3)
 
 
@@ -108,6 +117,6 @@ def test_centers_are_drawn_with_the_weights_of_the_sample():
     heavy = type(sample)(sample.X, sample.Y, np.array([0.4, 0.4, 0.1, 0.1]))
     rng, drawn = np.random.default_rng(0), np.zeros(4)
     for _ in range(500):
-        drawn[pick(heavy.weight, 2, rng)] += 1 / 500
+        drawn[draw_centers(heavy.weight, 2, rng)] += 1 / 500
     # Without replacement: 0.4 + 0.4 * 0.4 / 0.6 + 2 * 0.1 * 0.4 / 0.9.
     np.testing.assert_allclose(drawn[:2], 0.4 + 0.16 / 0.6 + 0.08 / 0.9, atol=0.05)

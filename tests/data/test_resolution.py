@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from condensity.data.resolution import Recorded
+from condensity.data.resolution import RecordedValues
 
 
 def recorded(values, weight=None):
     values = np.asarray(values, dtype=float)
     weight = np.ones(len(values)) if weight is None else np.asarray(weight, dtype=float)
-    return Recorded.of(values, weight / weight.sum())
+    return RecordedValues.of(values, weight / weight.sum())
 
 
 def test_integer_scores_have_a_step_of_one_and_a_floor_of_about_half():

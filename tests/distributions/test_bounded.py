@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.integrate import dblquad, quad
 
 from condensity.distributions.block import Block
-from condensity.distributions.bounded import MappedMixture
+from condensity.distributions.bounded import BoundedMixture
 from condensity.distributions.bounds import Bounds
 from condensity.distributions.mixture import ConditionalMixture
 from condensity.metrics import crps, pit, squared_loss
@@ -31,7 +31,7 @@ def free(dy=1, seed=0):
 
 def mapped(case):
     a, b = CASES[case]
-    return MappedMixture(free(), Bounds(np.array([a]), np.array([b])))
+    return BoundedMixture(free(), Bounds(np.array([a]), np.array([b])))
 
 
 TAILS = np.logspace(-14, -1.2, 40)
@@ -111,7 +111,7 @@ def test_without_bounds_nothing_changes():
 
 def test_a_single_gaussian_is_the_log_normal():
     one = ConditionalMixture([Block(np.zeros((1, 1)), np.full((1, 1), 0.4), np.full((1, 1), 0.7))])
-    dist = MappedMixture(one, Bounds(np.array([1.0]), np.array([INF])))
+    dist = BoundedMixture(one, Bounds(np.array([1.0]), np.array([INF])))
     known = stats.lognorm(0.7, loc=1.0, scale=np.exp(0.4))
     y = np.array([1.0, 1.3, 2.5, 9.0])
     np.testing.assert_allclose(dist.pdf_on(y)[0], known.pdf(y), rtol=1e-10)
@@ -165,7 +165,7 @@ def test_at_and_beyond_the_bounds_there_is_nothing():
 
 def test_two_outputs_of_which_one_is_bounded():
     bounds = Bounds(np.array([0.0, -INF]), np.array([INF, INF]))
-    dist = MappedMixture(free(dy=2), bounds)
+    dist = BoundedMixture(free(dy=2), bounds)
     assert (len(dist), dist.n_outputs) == (2, 2)
     assert "(0.0, inf)" in repr(dist)
     one = dist[0]
@@ -200,8 +200,8 @@ def test_metrics_take_mapped_densities():
 def test_moments_of_log_normals_of_any_width(sd):
     rows = Block(np.zeros((1, 1)), np.zeros((1, 1)), np.full((1, 1), sd))
     mean, var = np.exp(sd**2 / 2), np.expm1(sd**2) * np.exp(sd**2)
-    above = MappedMixture(ConditionalMixture([rows]), Bounds(np.zeros(1), np.full(1, INF)))
-    below = MappedMixture(ConditionalMixture([rows]), Bounds(np.full(1, -INF), np.zeros(1)))
+    above = BoundedMixture(ConditionalMixture([rows]), Bounds(np.zeros(1), np.full(1, INF)))
+    below = BoundedMixture(ConditionalMixture([rows]), Bounds(np.full(1, -INF), np.zeros(1)))
     for dist, sign in ((above, 1), (below, -1)):
         assert dist.mean()[0] == pytest.approx(sign * mean, rel=1e-10)
         assert dist.var()[0] == pytest.approx(var, rel=1e-9)
@@ -210,7 +210,7 @@ def test_moments_of_log_normals_of_any_width(sd):
 @pytest.mark.parametrize("sd", [0.05, 2.0, 5.0])
 def test_moments_between_two_bounds_of_any_width(sd):
     rows = Block(np.zeros((1, 1)), np.full((1, 1), 0.3), np.full((1, 1), sd))
-    dist = MappedMixture(ConditionalMixture([rows]), Bounds(np.zeros(1), np.ones(1)))
+    dist = BoundedMixture(ConditionalMixture([rows]), Bounds(np.zeros(1), np.ones(1)))
     e = np.linspace(-12, 12, 200_001)
     density = stats.norm.pdf(e) * (e[1] - e[0])
     y = 1 / (1 + np.exp(-(0.3 + sd * e)))
@@ -223,7 +223,7 @@ def test_covariances_of_two_outputs_are_exact():
     S = np.array([[0.5, 0.2, -0.1], [0.2, 0.4, 0.1], [-0.1, 0.1, 0.3]])
     one = Block(np.zeros((1, 1)), np.zeros((1, 3)), np.linalg.cholesky(S))
     bounds = Bounds(np.array([0.0, -INF, -INF]), np.array([INF, 0.0, INF]))
-    cov = MappedMixture(ConditionalMixture([one]), bounds).cov()[0]
+    cov = BoundedMixture(ConditionalMixture([one]), bounds).cov()[0]
     root = np.exp((S[0, 0] + S[1, 1]) / 2)
     assert cov[0, 1] == pytest.approx(-root * np.expm1(-S[0, 1]))
     assert cov[0, 2] == pytest.approx(S[0, 2] * np.exp(S[0, 0] / 2))
@@ -235,7 +235,7 @@ def test_covariance_with_an_output_between_two_bounds():
     S = np.array([[0.5, 0.3], [0.3, 0.4]])
     one = Block(np.zeros((1, 1)), np.zeros((1, 2)), np.linalg.cholesky(S))
     bounds = Bounds(np.array([0.0, -INF]), np.array([1.0, INF]))
-    cov = MappedMixture(ConditionalMixture([one]), bounds).cov()[0]
+    cov = BoundedMixture(ConditionalMixture([one]), bounds).cov()[0]
     # Stein: Cov[f(u1), u2] = S12 E f'(u1)
     e = np.linspace(-12, 12, 100_001)
     f = 1 / (1 + np.exp(-(S[0, 0] ** 0.5) * e))
@@ -249,7 +249,7 @@ def test_covariance_of_a_share_and_a_positive_output(sd):
     S = sd**2 * np.array([[0.5, 0.3], [0.3, 1.0]])
     one = Block(np.zeros((1, 1)), np.zeros((1, 2)), np.linalg.cholesky(S))
     bounds = Bounds(np.zeros(2), np.array([1.0, INF]))
-    cov = MappedMixture(ConditionalMixture([one]), bounds).cov()[0]
+    cov = BoundedMixture(ConditionalMixture([one]), bounds).cov()[0]
     e = np.linspace(-12, 12, 200_001)
     density = stats.norm.pdf(e) * (e[1] - e[0])
     u = S[0, 0] ** 0.5 * e
@@ -268,7 +268,7 @@ def test_no_rows_give_empty_answers():
 
 def test_draws_and_quantiles_do_not_round_on_to_a_bound():
     wide = Block(np.zeros((1, 1)), np.full((1, 1), 60.0), np.eye(1))
-    dist = MappedMixture(ConditionalMixture([wide]), Bounds(np.zeros(1), np.ones(1)))
+    dist = BoundedMixture(ConditionalMixture([wide]), Bounds(np.zeros(1), np.ones(1)))
     draws = dist.sample(100, random_state=0)
     assert (draws < 1).all()
     np.testing.assert_array_equal(dist.quantile([0.0, 1.0]), [[0.0, 1.0]])

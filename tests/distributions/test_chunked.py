@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from condensity.distributions import chunked as parted
-from condensity.distributions.bounded import MappedMixture
+from condensity.distributions.bounded import BoundedMixture
 from condensity.distributions.bounds import Bounds
-from condensity.distributions.chunked import Parted, in_parts
+from condensity.distributions.chunked import ChunkedDistribution, in_chunks
 from condensity.distributions.mixture import Block, ConditionalMixture
 from mixtures import random_mixture
 
@@ -19,7 +19,7 @@ def whole(n_outputs=1, bounded=False):
     mixture = random_mixture(5, m=M, dy=n_outputs)
     if not bounded:
         return mixture
-    return MappedMixture(mixture, Bounds(np.zeros(n_outputs), np.full(n_outputs, np.inf)))
+    return BoundedMixture(mixture, Bounds(np.zeros(n_outputs), np.full(n_outputs, np.inf)))
 
 
 @pytest.fixture(params=[(1, False), (1, True), (2, False)], ids=["one", "bounded", "two"])
@@ -29,7 +29,7 @@ def both(request, monkeypatch):
     width = getattr(dist, "free", dist).width
     monkeypatch.setattr(parted, "PART", 5 * width)
     rows = np.arange(M)[:, None]
-    return dist, Parted(rows, lambda own: dist[own[:, 0]], width, dist.n_outputs)
+    return dist, ChunkedDistribution(rows, lambda own: dist[own[:, 0]], width, dist.n_outputs)
 
 
 def points(dist):
@@ -88,14 +88,16 @@ def test_draws_are_of_their_rows(both):
 def test_answers_stay_when_the_caller_s_inputs_change(monkeypatch):
     dist, rows = whole(), np.arange(M, dtype=float)[:, None]
     monkeypatch.setattr(parted, "BLOCK", 1)
-    parts = in_parts(rows, lambda own: dist[own[:, 0].astype(int)], dist.width, 1)
+    parts = in_chunks(rows, lambda own: dist[own[:, 0].astype(int)], dist.width, 1)
     rows[:] = 0
     np.testing.assert_array_equal(parts.mean(), dist.mean())
 
 
 def test_what_is_in_parts_twice_still_comes_into_memory(both):
     dist, parts = both
-    nested = Parted(parts.X, lambda own: Parted(own, parts.at, 1, 1), 1, parts.n_outputs)
+    nested = ChunkedDistribution(
+        parts.X, lambda own: ChunkedDistribution(own, parts.at, 1, 1), 1, parts.n_outputs
+    )
     assert type(nested.compute()) is type(dist)
     np.testing.assert_array_equal(nested.compute().mean(), dist.mean())
 
@@ -107,7 +109,7 @@ def test_there_is_one_axis_to_pick_from(both):
 
 
 def test_parted_densities_travel():
-    parts = Parted(np.arange(3.0)[:, None], shifted, 1, 1)
+    parts = ChunkedDistribution(np.arange(3.0)[:, None], shifted, 1, 1)
     there = pickle.loads(pickle.dumps(parts.marginal(0)))
     np.testing.assert_array_equal(there.mean(), [0.0, 1.0, 2.0])
 
@@ -124,6 +126,6 @@ def test_few_rows_stay_in_memory_and_many_do_not(monkeypatch):
     def at(own):
         return dist[own[:, 0]]
 
-    assert isinstance(in_parts(rows, at, dist.width, 1), ConditionalMixture)
+    assert isinstance(in_chunks(rows, at, dist.width, 1), ConditionalMixture)
     monkeypatch.setattr(parted, "BLOCK", M * dist.width - 1)
-    assert isinstance(in_parts(rows, at, dist.width, 1), Parted)
+    assert isinstance(in_chunks(rows, at, dist.width, 1), ChunkedDistribution)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from condensity.distributions.bounded import MappedMixture
+from condensity.distributions.bounded import BoundedMixture
 from condensity.distributions.bounds import Bounds
 from condensity.distributions.mixture import Block, ConditionalMixture
 from mixtures import gaussians, random_mixture
@@ -24,9 +24,12 @@ def laws():
     """Ours and scipy's, on the line, above zero, below five and in (0, 1)."""
     normal = one_gaussian()
     mapped = [
-        (MappedMixture(normal, Bounds(np.zeros(1), np.full(1, np.inf))), stats.lognorm(2, 0, np.e)),
         (
-            MappedMixture(one_gaussian(0.0, 1e-9), Bounds(np.zeros(1), np.ones(1))),
+            BoundedMixture(normal, Bounds(np.zeros(1), np.full(1, np.inf))),
+            stats.lognorm(2, 0, np.e),
+        ),
+        (
+            BoundedMixture(one_gaussian(0.0, 1e-9), Bounds(np.zeros(1), np.ones(1))),
             stats.norm(0.5, 0.25e-9),  # so narrow that the map is a line
         ),
     ]

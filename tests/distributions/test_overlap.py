@@ -100,25 +100,27 @@ def test_waves_sum_up_to_the_mean_distance_of_two_draws(narrow):
     c = mixture.components("a test")
     assert not c.shared
     expected = spread_by_loops(mixture)
-    np.testing.assert_allclose(pairs.spread(mixture.blocks, c), expected, rtol=1e-13)
-    np.testing.assert_allclose(univariate.spread(c), expected, rtol=1e-13)
+    np.testing.assert_allclose(
+        pairs.mean_difference_of_blocks(mixture.blocks, c), expected, rtol=1e-13
+    )
+    np.testing.assert_allclose(univariate.mean_difference(c), expected, rtol=1e-13)
 
 
 def test_rows_that_would_take_too_many_waves_are_compared_one_by_one(monkeypatch):
     far = np.append(SHIFTS[:5, 0], 1e7)[:, None]
     mixture = ConditionalMixture([block(1, 9, 0.3), block(2, 5, 1.0, shift=far)])
-    asked, ask = [], univariate.spread
-    monkeypatch.setattr(univariate, "spread", lambda c: asked.append(len(c)) or ask(c))
-    found = pairs.spread(mixture.blocks, mixture.components("a test"))
+    asked, ask = [], univariate.mean_difference
+    monkeypatch.setattr(univariate, "mean_difference", lambda c: asked.append(len(c)) or ask(c))
+    found = pairs.mean_difference_of_blocks(mixture.blocks, mixture.components("a test"))
     assert asked == [1]
     np.testing.assert_allclose(found, spread_by_loops(mixture), rtol=1e-13)
 
 
 def test_waves_of_distances_are_cut_into_blocks(monkeypatch):
     mixture = ConditionalMixture([block(1, 40, 0.3), block(2, 50, 0.3, shift=SHIFTS)])
-    whole = pairs.spread(mixture.blocks, mixture.components("a test"))
+    whole = pairs.mean_difference_of_blocks(mixture.blocks, mixture.components("a test"))
     monkeypatch.setattr(numerics, "BLOCK", 2000)
-    again = pairs.spread(mixture.blocks, mixture.components("a test"))
+    again = pairs.mean_difference_of_blocks(mixture.blocks, mixture.components("a test"))
     np.testing.assert_allclose(again, whole, rtol=1e-13)
 
 
@@ -126,7 +128,7 @@ def test_rows_with_a_scale_have_no_waves():
     scale = np.linspace(0.5, 2.0, 6)
     blocks = [block(1, 9, 0.3), block(2, 5, 1.0, shift=SHIFTS, scale=scale)]
     mixture = ConditionalMixture(blocks)
-    found = pairs.spread(mixture.blocks, mixture.components("a test"))
+    found = pairs.mean_difference_of_blocks(mixture.blocks, mixture.components("a test"))
     np.testing.assert_allclose(found, spread_by_loops(mixture), rtol=1e-13)
 
 
@@ -143,6 +145,6 @@ def test_distances_do_not_mind_how_far_out_all_blocks_lie():
         )
 
     far = mixture(2.0**33)
-    found = pairs.spread(far.blocks, far.components("a test"))
+    found = pairs.mean_difference_of_blocks(far.blocks, far.components("a test"))
     # Out there a mean is rounded to 1e-6, and a variance about it is off by the square of that.
     np.testing.assert_allclose(found, spread_by_loops(mixture(0.0)), rtol=1e-11)

@@ -9,7 +9,7 @@ from scipy.integrate import quad
 
 import condensity.distributions.skpro  # noqa: F401  before skpro is hidden from it
 from condensity import metrics
-from condensity.distributions.bounded import MappedMixture
+from condensity.distributions.bounded import BoundedMixture
 from condensity.distributions.bounds import Bounds
 from mixtures import gaussians, random_mixture
 
@@ -33,7 +33,7 @@ def law(request, skpro):
     """Three rows, two correlated outputs, and their names."""
     dist = random_mixture(0, dy=2)
     if request.param == "bounded":
-        dist = MappedMixture(dist, Bounds(np.array([0.0, -np.inf]), np.full(2, np.inf)))
+        dist = BoundedMixture(dist, Bounds(np.array([0.0, -np.inf]), np.full(2, np.inf)))
     return dist, dist.to_skpro(index=[3, 1, 7], columns=["a", "b"])
 
 

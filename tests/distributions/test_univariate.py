@@ -14,7 +14,7 @@ from condensity.distributions import _quantiles as quantiles
 from condensity.distributions import _univariate as univariate
 from condensity.distributions._levelsets import hdr, hpd_level, modes
 from condensity.distributions._quantiles import quantile
-from condensity.distributions._univariate import Components, cdf, pdf, prob
+from condensity.distributions._univariate import UnivariateMixtures, cdf, pdf, prob
 
 quick = settings(max_examples=15, deadline=None, derandomize=True)
 
@@ -22,7 +22,7 @@ quick = settings(max_examples=15, deadline=None, derandomize=True)
 def mixture(weights, means, sds):
     """Components of one row, or of several rows given as nested lists."""
     weights, means, sds = (np.atleast_2d(np.asarray(a, dtype=float)) for a in (weights, means, sds))
-    return Components(weights / weights.sum(axis=1, keepdims=True), means, sds)
+    return UnivariateMixtures(weights / weights.sum(axis=1, keepdims=True), means, sds)
 
 
 def random_rows(seed, rows=4, width=5, *, spread=3.0):
@@ -36,7 +36,7 @@ def random_rows(seed, rows=4, width=5, *, spread=3.0):
 
 def crps(c, y):
     """The score that mean distances make."""
-    return univariate.distance(c, y) - 0.5 * univariate.spread(c)
+    return univariate.distance(c, y) - 0.5 * univariate.mean_difference(c)
 
 
 def row_pdf(c, i, y):
@@ -81,8 +81,8 @@ def test_cdf_integrates_the_pdf():
 def test_shared_means_and_sds_equal_repeated_ones():
     rng = np.random.default_rng(3)
     weights, means, sds = rng.dirichlet(np.ones(4), 6), rng.normal(size=(1, 4)), np.ones((1, 4))
-    shared = Components(weights, means, sds)
-    full = Components(weights, np.repeat(means, 6, axis=0), np.repeat(sds, 6, axis=0))
+    shared = UnivariateMixtures(weights, means, sds)
+    full = UnivariateMixtures(weights, np.repeat(means, 6, axis=0), np.repeat(sds, 6, axis=0))
     y = rng.normal(size=6)
     for f in (pdf, cdf, crps, hpd_level):
         np.testing.assert_allclose(f(shared, y), f(full, y), rtol=1e-12, atol=1e-15)
@@ -107,7 +107,7 @@ def test_prob_is_a_difference_of_cdf_values():
 
 def survival(c, y):
     """1 - F with all its digits: the distribution function of the mirrored mixture."""
-    return cdf(Components(c.weights, -c.means, c.sds), -y)
+    return cdf(UnivariateMixtures(c.weights, -c.means, c.sds), -y)
 
 
 # -- quantiles -----------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def test_quantile_of_a_smooth_mixture_takes_few_evaluations(monkeypatch):
         quantiles, "_tail_pdf_slope", lambda *a: calls.append(len(a[2])) or evaluate(*a)
     )
     c = random_rows(0)
-    wide = Components(c.weights, c.means, np.maximum(c.sds, 1.0))
+    wide = UnivariateMixtures(c.weights, c.means, np.maximum(c.sds, 1.0))
     quantile(wide, np.array([0.05, 0.5, 0.9]))
     assert sum(calls) <= 5 * 3 * len(c)  # five for each row and level
 
@@ -185,7 +185,7 @@ def test_quantile_refuses_what_is_no_probability(q):
 @pytest.mark.parametrize("shared", [False, True])
 def test_crps_integrates_the_squared_error_of_the_cdf(shared):
     c = random_rows(5)
-    c = Components(c.weights, c.means[:1], c.sds[:1]) if shared else c
+    c = UnivariateMixtures(c.weights, c.means[:1], c.sds[:1]) if shared else c
     y = np.array([-3.0, 0.1, 2.0, 30.0])
 
     def loss(t, i):
@@ -202,7 +202,7 @@ def test_crps_integrates_the_squared_error_of_the_cdf(shared):
 @pytest.mark.parametrize("shared", [False, True])
 def test_crps_in_pieces_equals_crps_at_once(shared, monkeypatch):
     c, y = random_rows(6, rows=7), np.linspace(-3, 3, 7)
-    c = Components(c.weights, c.means[:1], c.sds[:1]) if shared else c
+    c = UnivariateMixtures(c.weights, c.means[:1], c.sds[:1]) if shared else c
     expected = crps(c, y)
     monkeypatch.setattr("condensity._utils.numerics.BLOCK", 40)
     np.testing.assert_allclose(crps(c, y), expected, rtol=1e-13)
@@ -353,7 +353,7 @@ def test_hpd_level_of_draws_is_uniform():
 
 def test_level_sets_follow_shift_and_scale():
     c = random_rows(19)
-    moved = Components(c.weights, 5.0 + 1e-6 * c.means, 1e-6 * c.sds)
+    moved = UnivariateMixtures(c.weights, 5.0 + 1e-6 * c.means, 1e-6 * c.sds)
     for f in (modes, lambda c: hdr(c, 0.6)):
         for a, b in zip(f(c), f(moved), strict=True):
             np.testing.assert_allclose(5.0 + 1e-6 * a, b, rtol=1e-13)

@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 from condensity import LSCE
 from condensity.data.bounded_targets import take_off_bounds
-from condensity.distributions.bounded import MappedMixture
+from condensity.distributions.bounded import BoundedMixture
 from condensity.metrics import pit, squared_loss
 
 FAST = {"n_starts": 1, "max_iter": 10, "random_state": 0}
@@ -27,7 +27,7 @@ def positive():
 def test_nothing_is_predicted_beyond_the_bounds(positive):
     X, _ = skewed(20, seed=1)
     dist = positive.predict_dist(X)
-    assert isinstance(dist, MappedMixture)
+    assert isinstance(dist, BoundedMixture)
     np.testing.assert_array_equal(dist.cdf(np.zeros(20)), 0)
     assert (dist.sample(200, random_state=0) > 0).all()
     assert (positive.predict(X) > 0).all()

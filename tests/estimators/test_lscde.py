@@ -119,7 +119,7 @@ def test_densities_of_very_many_rows_are_made_part_by_part(monkeypatch):
     monkeypatch.setattr(parted, "BLOCK", 10 * model.n_centers_)
     monkeypatch.setattr(parted, "PART", 7 * model.n_centers_)
     parts = model.predict_dist(X)
-    assert isinstance(parts, parted.Parted)
+    assert isinstance(parts, parted.ChunkedDistribution)
     np.testing.assert_allclose(parts.quantile([0.1, 0.5]), whole.quantile([0.1, 0.5]), rtol=1e-12)
     assert model.score(X, y) == pytest.approx(score, rel=1e-12)
     assert squared_loss(parts, y) == pytest.approx(-score, rel=1e-12)

@@ -401,8 +401,8 @@ def test_samples_that_belong_together_do_not_judge_one_another_beyond_the_subsam
         asked.append(1)
         return refine(*arguments, **options)
 
-    refine = ensemble.refine_by_all
-    monkeypatch.setattr(ensemble, "refine_by_all", refuse)
+    refine = ensemble.refine_with_all
+    monkeypatch.setattr(ensemble, "refine_with_all", refuse)
     X, y = toy_b().sample(90, random_state=3)
     settings = QUICK | {"location": "none", "subsample": 40}
     labels = np.arange(90) % 3

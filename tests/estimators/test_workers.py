@@ -8,7 +8,7 @@ import pytest
 
 import cells
 from condensity import LSCDE, LSCE, SIR, Reduced
-from condensity._utils.parallel import in_threads, spread
+from condensity._utils.parallel import parallel_map, thread_map
 from condensity.datasets import toy_b
 
 FEW = {"n_starts": 2, "cv": 2, "random_state": 0}
@@ -43,8 +43,8 @@ def test_a_cluster_gives_the_same_answer(client, name):
 @pytest.mark.filterwarnings("ignore")
 def test_samples_stay_where_they_are(client):
     with joblib.parallel_backend("dask"):
-        assert set(in_threads(2)(cells.where, range(4))) == {os.getpid()}
-        assert os.getpid() not in set(spread(2)(cells.where, range(4)))
+        assert set(thread_map(2)(cells.where, range(4))) == {os.getpid()}
+        assert os.getpid() not in set(parallel_map(2)(cells.where, range(4)))
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -2,7 +2,7 @@ import numpy as np
 
 import oracles
 from condensity.data.sample import Scaling
-from condensity.fitting.density import Density
+from condensity.fitting.density import KernelDensity
 from problems import random_sample, random_subspace
 
 SIGMA_Z, SIGMA_Y = 0.8, 0.3
@@ -14,7 +14,7 @@ def fitted(seed=0, dy=2):
     y_scaling = Scaling(np.arange(dy) + 10.0, np.arange(dy) + 0.5)
     alpha = np.random.default_rng(seed).standard_normal(9)
     W = random_subspace(seed, 2, 4)
-    density = Density.build(
+    density = KernelDensity.build(
         x_scaling, y_scaling, basis, W=W, alpha=alpha, sigma_z=SIGMA_Z, sigma_y=SIGMA_Y
     )
     return density, basis, W, alpha

@@ -1,6 +1,6 @@
 import numpy as np
 
-from condensity.fitting.lattice import descend
+from condensity.fitting.lattice import descend_grid
 
 
 def bowl(index):
@@ -14,13 +14,13 @@ def test_the_bottom_of_a_bowl_is_found_with_few_questions():
         asked.add(index)
         return bowl(index)
 
-    assert descend(loss, [(0, 11)], (16, 12), (2, 1)) == (7, 3)
+    assert descend_grid(loss, [(0, 11)], (16, 12), (2, 1)) == (7, 3)
     assert len(asked) < 40
 
 
 def test_the_search_begins_at_the_best_start_and_stays_on_the_lattice():
     hills = np.array([[0.0, 5.0, 5.0, 5.0, -1.0]])
     starts = [(0, 1), (0, 4)]
-    assert descend(lambda i: hills[i], starts, (1, 5), (4, 2, 1)) == (0, 4)
-    assert descend(lambda i: hills[i], [(0, 1)], (1, 5), (1,)) == (0, 0)
-    assert descend(lambda i: -i[0], [(0,)], (10,), (4,)) == (9,)
+    assert descend_grid(lambda i: hills[i], starts, (1, 5), (4, 2, 1)) == (0, 4)
+    assert descend_grid(lambda i: hills[i], [(0, 1)], (1, 5), (1,)) == (0, 0)
+    assert descend_grid(lambda i: -i[0], [(0,)], (10,), (4,)) == (9,)

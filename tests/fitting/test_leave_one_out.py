@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from condensity.lsce import member as view_module
-from condensity.lsce.location import linear, nowhere
-from condensity.lsce.member import View
+from condensity.lsce.location import constant_location, linear_location
+from condensity.lsce.member import MemberView
 from oracles import left_out_loss
 from problems import random_sample, random_subspace, rotation
 
@@ -12,7 +12,7 @@ SIGMA_Z, SIGMA_Y = 0.8, 0.5
 
 def a_view(dy, labels=None):
     s = random_sample(3, n=12, dx=4, dy=dy)
-    return View.of(s, np.zeros(12), np.arange(0, 12, 2), nowhere, labels=labels)
+    return MemberView.of(s, np.zeros(12), np.arange(0, 12, 2), constant_location, labels=labels)
 
 
 @pytest.mark.parametrize("grouped", [False, True])
@@ -66,7 +66,7 @@ def test_in_the_true_subspace_samples_left_out_are_described_best():
     s = random_sample(0, n=150, dx=5, dy=1)
     y = np.sin(2 * s.X[:, :1]) + 0.1 * rng.standard_normal((150, 1))
     s = type(s)(s.X, y, s.weight)
-    view = View.of(s, np.zeros(150), np.arange(150), linear)
+    view = MemberView.of(s, np.zeros(150), np.arange(150), linear_location)
     true = np.eye(5)[:1]
     problem = view.left_out(true, 0.3, 0.4)
     at_truth = problem.at(true).value

@@ -14,7 +14,7 @@ from condensity.fitting.neighbors import (
     radii,
     select_radius,
 )
-from condensity.fitting.scores import Components
+from condensity.fitting.scores import Gaussians
 from problems import random_sample
 
 
@@ -69,7 +69,7 @@ def test_two_ways_to_the_squared_norm_are_one_for_one_output(monkeypatch):
     rng = np.random.default_rng(0)
     w = rng.dirichlet(np.ones(60), size=7)
     for sigma in (0.05, 1.0):
-        own = Components(rng.standard_normal((60, 1)), np.full(60, sigma))
+        own = Gaussians(rng.standard_normal((60, 1)), np.full(60, sigma))
         by_pairs = norms_by_pairs(w, own)
         np.testing.assert_allclose(norms_by_nodes(w, own), by_pairs, rtol=1e-12)
         with monkeypatch.context() as small:  # in parts

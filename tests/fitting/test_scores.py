@@ -4,14 +4,14 @@ from scipy.stats import norm
 
 from condensity.distributions.block import Block
 from condensity.distributions.mixture import ConditionalMixture
-from condensity.fitting.scores import SCORES, Components
+from condensity.fitting.scores import SCORES, Gaussians
 
 W = np.array([0.5, 0.2, 0.3])
 
 
 def components(dy=1):
     rng = np.random.default_rng(dy)
-    return Components(rng.standard_normal((3, dy)), np.array([0.3, 0.3, 1.0]))
+    return Gaussians(rng.standard_normal((3, dy)), np.array([0.3, 0.3, 1.0]))
 
 
 def mixture(parts, factor):

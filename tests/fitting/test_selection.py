@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 
 import oracles
-from condensity.data.folds import Plan, deal
+from condensity.data.folds import FoldedSample, draw_folds
 from condensity.fitting.selection import (
     BANDWIDTHS,
     PENALTIES,
     RAW_BANDWIDTHS,
     Candidates,
-    first_least,
+    first_minimum,
+    normalised_losses,
+    only_candidate,
     raw_losses,
     select,
     select_near,
-    shipped_losses,
-    unscored,
 )
 from problems import center_rows, fold_labels, random_plan, random_sample, random_subspace
 
@@ -52,7 +52,7 @@ def squared_loss_by_quadrature(density, dy):
 def test_shipped_losses_are_those_of_the_clipped_normalised_density(dy):
     plan, W = random_plan(n=12, n_centers=10, dy=dy), random_subspace(2, 2, 4)
     sigmas, penalty = (1.2, 0.8), 1e-6
-    choice = select(plan, W, Candidates((sigmas,), (penalty,)), shipped_losses)
+    choice = select(plan, W, Candidates((sigmas,), (penalty,)), normalised_losses)
     s, labels = plan.sample, fold_labels(plan)
     clipped_somewhere = False
     for fold in range(3):
@@ -76,7 +76,7 @@ def test_shipped_losses_are_those_of_the_clipped_normalised_density(dy):
 
 def test_the_choice_is_the_candidate_with_the_smallest_mean_loss():
     plan, W = random_plan(), random_subspace(3, 1, 4)
-    choice = select(plan, W, CANDIDATES, shipped_losses)
+    choice = select(plan, W, CANDIDATES, normalised_losses)
     mean = choice.losses.mean(axis=-1)
     i, j = np.argwhere(mean == mean.min())[0]
     assert (choice.sigma_z, choice.sigma_y) == CANDIDATES.bandwidths[i]
@@ -85,9 +85,9 @@ def test_the_choice_is_the_candidate_with_the_smallest_mean_loss():
 
 
 def test_of_equal_losses_the_first_is_the_least_whatever_rounding_does():
-    assert first_least(np.array([0.2, -0.3 + 1e-14, -0.3])) == 1
-    assert first_least(np.array([0.2, -0.3 + 1e-6, -0.3])) == 2
-    assert first_least(np.array([[5.0, 1.0], [0.5, 0.5]])) == 2
+    assert first_minimum(np.array([0.2, -0.3 + 1e-14, -0.3])) == 1
+    assert first_minimum(np.array([0.2, -0.3 + 1e-6, -0.3])) == 2
+    assert first_minimum(np.array([[5.0, 1.0], [0.5, 0.5]])) == 2
 
 
 def test_a_held_out_sample_cannot_be_explained_by_its_own_kernel():
@@ -96,19 +96,21 @@ def test_a_held_out_sample_cannot_be_explained_by_its_own_kernel():
     sample = random_sample(5, n=60)
     noise = type(sample)(sample.X, rng.standard_normal((60, 1)), np.full(60, 1 / 60))
     every = np.arange(60)
-    plan = Plan.cut(noise, deal(noise.weight, every, 5, centers=every, rng=rng), every)
+    plan = FoldedSample.cut(
+        noise, draw_folds(noise.weight, every, 5, centers=every, rng=rng), every
+    )
     candidates = Candidates(((0.01, 0.01), (1.0, 1.0)), (1e-3,))
-    assert select(plan, np.eye(4), candidates, shipped_losses).sigma_y == 1.0
+    assert select(plan, np.eye(4), candidates, normalised_losses).sigma_y == 1.0
 
 
 def test_tiny_bandwidths_score_without_overflow_or_nan():
     plan = random_plan()
-    choice = select(plan, np.eye(4), Candidates(((1e-3, 0.5),), (0.1,)), shipped_losses)
+    choice = select(plan, np.eye(4), Candidates(((1e-3, 0.5),), (0.1,)), normalised_losses)
     assert np.isfinite(choice.losses).all()
 
 
 def test_unscored_takes_the_only_candidate():
-    choice = unscored(Candidates(((0.5, 0.6),), (0.2,)))
+    choice = only_candidate(Candidates(((0.5, 0.6),), (0.2,)))
     assert (choice.sigma_z, choice.sigma_y, choice.penalty) == (0.5, 0.6, 0.2)
     assert np.isnan(choice.loss)
 
@@ -153,7 +155,7 @@ def test_one_heavy_fold_does_not_cost_the_others_their_digits():
     weight = np.where(np.arange(30) < 10, 1e20, 1.0)
     heavy = type(sample)(sample.X, sample.Y, weight / weight.sum())
     mass = np.array([np.where(np.arange(30) // 10 == j, heavy.weight, 0.0) for j in range(3)])
-    plan = Plan.cut(heavy, mass, np.arange(30))
+    plan = FoldedSample.cut(heavy, mass, np.arange(30))
     choice = select(plan, np.eye(4), CANDIDATES, raw_losses)
     s, labels = plan.sample, fold_labels(plan)
     exact = oracles.raw_cv_loss(
@@ -163,5 +165,5 @@ def test_one_heavy_fold_does_not_cost_the_others_their_digits():
 
 
 def test_an_absurd_candidate_does_not_make_ties_of_the_others():
-    assert first_least(np.array([4e6, -1.6e-5, -2.4e-4])) == 2
-    assert first_least(np.array([-1.0 - 1e-13, -1.0, -1.0 - 2e-13])) == 0
+    assert first_minimum(np.array([4e6, -1.6e-5, -2.4e-4])) == 2
+    assert first_minimum(np.array([-1.0 - 1e-13, -1.0, -1.0 - 2e-13])) == 0

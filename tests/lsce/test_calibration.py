@@ -7,16 +7,16 @@ from condensity.data.sample import Sample
 from condensity.distributions.block import Block
 from condensity.distributions.mixture import ConditionalMixture
 from condensity.fitting.scores import SCORES
-from condensity.lsce.calibration import FACTORS, HeldOut, best_stretch
+from condensity.lsce.calibration import FACTORS, HeldOutDensities, best_stretch
 from condensity.lsce.configurations import Configuration
 from condensity.lsce.crossfit import Setting
-from condensity.lsce.location import linear, nowhere
-from condensity.lsce.member import View
+from condensity.lsce.location import constant_location, linear_location
+from condensity.lsce.member import MemberView
 from crossfits import LOSSES, crossfit, deals, density
 from problems import random_subspace
 
 
-def configuration(locator=nowhere, sigma_y=0.4, dz=1):
+def configuration(locator=constant_location, sigma_y=0.4, dz=1):
     fit = crossfit(locator)
     setting, Ws = Setting(0.8, sigma_y, 0.1), [random_subspace(j, dz, 4) for j in range(6)]
     losses = fit.losses(Ws, setting.sigma_z, setting.sigma_y, (0.1,))[0]
@@ -47,7 +47,7 @@ def at_new_samples(configurations, weights, factor, what):
 
 
 def test_the_stretch_makes_new_samples_look_uniform():
-    configurations = [configuration(), configuration(linear, sigma_y=0.9, dz=2)]
+    configurations = [configuration(), configuration(linear_location, sigma_y=0.9, dz=2)]
     weights = np.array([0.3, 0.7])
     judged = [c.judge() for c in configurations]
     found = best_stretch(judged, weights, least=0.0)
@@ -75,7 +75,7 @@ def test_the_loss_of_stretched_densities_is_that_of_the_shipped_ones(score):
     view, c = crossfit().views[0], configuration()
     dist = density(view, c.Ws[0], c.setting, c.crossfit.whole.X[view.rows])
     y, weight = c.crossfit.whole.Y[view.rows, 0], view.held_out.weight
-    held_out = HeldOut(dist, y[:, None], weight)
+    held_out = HeldOutDensities(dist, y[:, None], weight)
     for factor in (0.7, 1.0, 1.3):
         exact = weight @ LOSSES[score](dist.stretch(np.array([factor])), y)
         assert held_out.loss(SCORES[score], factor) == pytest.approx(exact, rel=1e-9)
@@ -86,7 +86,9 @@ def test_peaks_at_repeated_values_are_not_moved_away():
     whole = c.crossfit.whole
     half_zero = np.where(np.arange(len(whole))[:, None] % 2 == 0, 0.0, 3.0 + whole.Y)
     views = [
-        View.of(Sample(whole.X, half_zero, whole.weight), mass, np.arange(0, 45, 2), nowhere)
+        MemberView.of(
+            Sample(whole.X, half_zero, whole.weight), mass, np.arange(0, 45, 2), constant_location
+        )
         for mass in deals(whole.weight)
     ]
     fit = replace(c.crossfit, whole=Sample(whole.X, half_zero, whole.weight), views=views)
@@ -109,7 +111,7 @@ def two_outputs():
 @pytest.mark.parametrize("score", ["squared", "log"])
 def test_several_outputs_are_stretched_as_one(score):
     dist, Y, weight = two_outputs()
-    held_out = HeldOut(dist, Y, weight)
+    held_out = HeldOutDensities(dist, Y, weight)
     for factor in (0.8, 1.25):
         wider = dist.stretch(np.full(2, factor))
         exact = weight @ LOSSES[score](wider, Y)

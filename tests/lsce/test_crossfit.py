@@ -13,20 +13,25 @@ from condensity.fitting.scores import SCORES
 from condensity.lsce import crossfit as crossfit_module
 from condensity.lsce import fit as ensemble
 from condensity.lsce import task
-from condensity.lsce.averaged import Averaged, Ensemble
+from condensity.lsce.averaged import AveragedMembers, Ensemble
 from condensity.lsce.configurations import (
     Configuration,
     configure,
-    containing,
-    explore,
-    refine,
-    resettle,
-    simplest_of_the_best,
+    explore_dimensions,
+    fewest_components,
+    refine_subspace,
+    reselect_setting,
+    subspace_containing,
 )
-from condensity.lsce.consensus import complete, consensus, in_units_of, members
+from condensity.lsce.consensus import (
+    complete_subspace,
+    consensus,
+    member_subspaces,
+    rescaled_subspace,
+)
 from condensity.lsce.crossfit import Crossfit, Setting
-from condensity.lsce.location import linear, nowhere
-from condensity.lsce.member import Outputs, View
+from condensity.lsce.location import constant_location, linear_location
+from condensity.lsce.member import MemberView, OutputKernels
 from condensity.lsce.stacking import minimise_on_simplex, stack
 from condensity.subspaces.chart import Minimum
 from crossfits import LOSSES, OPEN, SEARCH, crossfit, deals, density
@@ -34,7 +39,7 @@ from problems import random_sample, random_subspace
 
 
 @pytest.mark.parametrize("score", LOSSES)
-@pytest.mark.parametrize("locator", [nowhere, linear])
+@pytest.mark.parametrize("locator", [constant_location, linear_location])
 def test_losses_are_those_of_members_that_have_not_seen_the_sample(locator, score):
     fit = crossfit(locator, score)
     Ws = [random_subspace(j, 2, 4) for j in range(6)]
@@ -50,7 +55,7 @@ def test_losses_are_those_of_members_that_have_not_seen_the_sample(locator, scor
 def test_a_table_of_cells_counts_a_sample_in_every_fold_that_holds_some_of_it():
     whole = random_sample(0, n=30, dx=4)
     masses = [0.25 * whole.weight, 0.75 * whole.weight]
-    views = [View.of(whole, mass, np.arange(30), nowhere) for mass in masses]
+    views = [MemberView.of(whole, mass, np.arange(30), constant_location) for mass in masses]
     fit = Crossfit("none", whole, OPEN, views, 1, SCORES["log"])
     W = random_subspace(0, 1, 4)
     both = [
@@ -64,9 +69,9 @@ def test_a_table_of_cells_counts_a_sample_in_every_fold_that_holds_some_of_it():
 def test_stacking_finds_the_best_average_over_samples_new_to_it(score):
     made = []
     for locator, dz, setting in [
-        (nowhere, 1, Setting(0.8, 0.4, 0.1)),
-        (nowhere, 2, Setting(0.5, 0.3, 0.1)),
-        (linear, 2, Setting(1.0, 0.7, 0.1)),
+        (constant_location, 1, Setting(0.8, 0.4, 0.1)),
+        (constant_location, 2, Setting(0.5, 0.3, 0.1)),
+        (linear_location, 2, Setting(1.0, 0.7, 0.1)),
     ]:
         fit = crossfit(locator, score)
         Ws = [random_subspace(j, dz, 4) for j in range(6)]
@@ -118,7 +123,7 @@ def test_members_learn_subspaces_that_lower_the_sce_of_their_view():
     fit, rng = crossfit(n=90), np.random.default_rng(0)
     found = configure(fit, 1, SEARCH, rng, map)
     for view, W in zip(fit.views, found.Ws, strict=True):
-        problem = Outputs.build(view, found.setting.sigma_y).problem(
+        problem = OutputKernels.build(view, found.setting.sigma_y).problem(
             W, found.setting.sigma_z, found.setting.penalty
         )
         drawn = [problem.at(random_subspace(seed, 1, 4)).value for seed in range(20)]
@@ -126,10 +131,10 @@ def test_members_learn_subspaces_that_lower_the_sce_of_their_view():
 
 
 def test_refining_lowers_the_loss_left_out_and_keeps_what_is_fixed():
-    view = crossfit(linear, n=90).views[0]
-    W = containing(view.location.directions, random_subspace(0, 2, 4))
+    view = crossfit(linear_location, n=90).views[0]
+    W = subspace_containing(view.location.directions, random_subspace(0, 2, 4))
     setting = Setting(0.5, 0.2, 0.1)
-    end = refine(20, (view, W, setting), widening=1.3)
+    end = refine_subspace(20, (view, W, setting), widening=1.3)
     problem = view.left_out(W, 1.3 * 0.5, 0.35)
     assert end.value == pytest.approx(problem.at(end.W).value)
     assert end.value < problem.at(W).value
@@ -145,19 +150,21 @@ def test_what_refining_makes_worse_is_not_kept(monkeypatch):
     X = rng.standard_normal((n, 4))
     Y = np.sin(2 * X[:, :1]) + 0.1 * rng.standard_normal((n, 1))
     whole = Sample(X, Y, np.full(n, 1 / n))
-    views = [View.of(whole, mass, np.arange(n), nowhere) for mass in deals(whole.weight)]
+    views = [
+        MemberView.of(whole, mass, np.arange(n), constant_location) for mass in deals(whole.weight)
+    ]
     fit = Crossfit("none", whole, OPEN, views, 2, SCORES["squared"])
     search = replace(SEARCH, n_starts=5, max_steps=30)
     assert configure(fit, 1, search, np.random.default_rng(0), map).refined
-    monkeypatch.setattr("condensity.lsce.configurations.refine", spoil)
+    monkeypatch.setattr("condensity.lsce.configurations.refine_subspace", spoil)
     found = configure(fit, 1, search, np.random.default_rng(0), map)
     assert not found.refined
     assert all(abs(W[0, 0]) > 0.9 for W in found.Ws)
 
 
 def test_subspaces_contain_the_directions_of_their_location():
-    fit = crossfit(linear)
-    found = explore(fit, 2, SEARCH, np.random.default_rng(0), map, lambda c: None)
+    fit = crossfit(linear_location)
+    found = explore_dimensions(fit, 2, SEARCH, np.random.default_rng(0), map, lambda c: None)
     for view, W in zip(fit.views, found[0].Ws, strict=True):
         D = view.location.directions
         np.testing.assert_allclose(D @ W.T @ W, D, atol=1e-10)
@@ -168,10 +175,13 @@ def test_dimensions_are_tried_upwards_until_two_in_a_row_do_not_help():
     X = rng.standard_normal((n, 7))
     Y = np.sin(2 * X[:, :1]) + 0.1 * rng.standard_normal((n, 1))
     whole = Sample(X, Y, np.full(n, 1 / n))
-    views = [View.of(whole, mass, np.arange(0, n, 2), nowhere) for mass in deals(whole.weight)]
+    views = [
+        MemberView.of(whole, mass, np.arange(0, n, 2), constant_location)
+        for mass in deals(whole.weight)
+    ]
     fit = Crossfit("none", whole, np.ones(7, bool), views, 2, SCORES["squared"])
     heard = []
-    found = explore(fit, None, SEARCH, np.random.default_rng(0), map, heard.append)
+    found = explore_dimensions(fit, None, SEARCH, np.random.default_rng(0), map, heard.append)
     assert heard == found
     losses = {c.n_components: c.loss for c in found}
     best = 1
@@ -188,7 +198,7 @@ def test_of_configurations_as_good_as_the_best_the_simplest_is_chosen():
         Configuration("none", dz, Setting(1, 1, 1), [], np.full(45, loss), fit)
         for dz, loss in [(4, -1.0), (3, -1.006), (2, -0.999), (1, -0.9)]
     ]
-    assert simplest_of_the_best(made) is made[2]
+    assert fewest_components(made) is made[2]
 
 
 def test_consensus_is_the_dominant_eigenspace_of_the_mean_projector():
@@ -203,9 +213,11 @@ def test_consensus_is_the_dominant_eigenspace_of_the_mean_projector():
 
 def test_members_are_carried_over_to_the_units_of_all_samples():
     fit = crossfit()
-    view = View.of(fit.whole, np.zeros(45), np.arange(45), nowhere)
+    view = MemberView.of(fit.whole, np.zeros(45), np.arange(45), constant_location)
     Ws = [random_subspace(j, 2, 4) for j in range(6)]
-    found = members(Configuration("none", 2, Setting(1, 1, 1), Ws, np.zeros(45), fit), view)
+    found = member_subspaces(
+        Configuration("none", 2, Setting(1, 1, 1), Ws, np.zeros(45), fit), view
+    )
     for own, W, V in zip(fit.views, Ws, found, strict=True):
         z, u = own.scaling.apply(fit.whole.X) @ W.T, view.scaling.apply(fit.whole.X) @ V.T
         # The same subspace: each is an affine function of the other.
@@ -214,13 +226,13 @@ def test_members_are_carried_over_to_the_units_of_all_samples():
         np.testing.assert_allclose(left, 0, atol=1e-10)
         np.testing.assert_allclose(V @ V.T, np.eye(2), atol=1e-12)
     constant = Scaling(np.zeros(4), np.array([1.0, 0.0, 1.0, 1.0]))
-    assert np.isfinite(in_units_of(constant, fit.views[0], Ws[0])).all()
+    assert np.isfinite(rescaled_subspace(constant, fit.views[0], Ws[0])).all()
 
 
 def test_completion_adds_what_is_missing_and_nothing_that_is_constant():
     active = np.array([True, False, True, True])
     W = np.array([[0.6, 0.0, 0.8, 0.0]])
-    full = complete(W, active)
+    full = complete_subspace(W, active)
     np.testing.assert_array_equal(full[0], W[0])
     np.testing.assert_allclose(full.T @ full, np.diag(active.astype(float)), atol=1e-12)
 
@@ -228,13 +240,13 @@ def test_completion_adds_what_is_missing_and_nothing_that_is_constant():
 def test_an_average_of_members_is_the_average_of_their_densities():
     sample = random_sample(0, n=40, dx=4)
     whole = Sample(sample.X, sample.Y, sample.weight)
-    view = View.of(whole, np.zeros(40), np.arange(0, 40, 2), linear)
-    outputs, setting = Outputs.build(view, 0.4), Setting(0.7, 0.4, 0.1)
+    view = MemberView.of(whole, np.zeros(40), np.arange(0, 40, 2), linear_location)
+    outputs, setting = OutputKernels.build(view, 0.4), Setting(0.7, 0.4, 0.1)
     Ws = [random_subspace(j, 2, 4) for j in range(3)]
     fits = [outputs.fit(W, 0.7, (0.1,)) for W in Ws]
     y_scaling = Scaling(np.array([3.0]), np.array([2.0]))
     together = Ensemble(
-        [(1.0, Averaged.of(view, outputs.components, fits))], y_scaling, view.scaling, Ws[0]
+        [(1.0, AveragedMembers.of(view, outputs.components, fits))], y_scaling, view.scaling, Ws[0]
     ).at(whole.X)
     y = 3.0 + 2.0 * whole.Y[:, 0]
     alone = [density(view, W, setting, whole.X).pdf(whole.Y[:, 0]) / 2.0 for W in Ws]
@@ -247,9 +259,12 @@ def test_members_settle_anew_where_centres_are_more():
     """Their setting is then the best near the old one, by the loss that they have with these."""
     fit = crossfit()
     rough = configure(fit, 1, SEARCH, np.random.default_rng(0), map)
-    views = [View.of(fit.whole, m, np.arange(45), nowhere) for m in deals(fit.whole.weight)]
+    views = [
+        MemberView.of(fit.whole, m, np.arange(45), constant_location)
+        for m in deals(fit.whole.weight)
+    ]
     fuller = replace(fit, views=views)
-    found = resettle(rough, fuller, SEARCH)
+    found = reselect_setting(rough, fuller, SEARCH)
     assert found.crossfit is fuller
     assert found.Ws is rough.Ws
     assert found.refined == rough.refined
@@ -269,7 +284,10 @@ def test_other_views_have_tables_of_their_own():
     """What is remembered of a view is not told of another that took its place."""
     fit, Ws = crossfit(), [random_subspace(j, 2, 4) for j in range(6)]
     before = fit.losses(Ws, 0.8, 0.4, (0.1,))
-    views = [View.of(fit.whole, m, np.arange(45), nowhere) for m in deals(fit.whole.weight)]
+    views = [
+        MemberView.of(fit.whole, m, np.arange(45), constant_location)
+        for m in deals(fit.whole.weight)
+    ]
     fuller, fresh = replace(fit, views=views), replace(crossfit(), views=views)
     told = fuller.losses(Ws, 0.8, 0.4, (0.1,))
     np.testing.assert_array_equal(told, fresh.losses(Ws, 0.8, 0.4, (0.1,)))
@@ -297,7 +315,9 @@ def test_what_counts_is_judged_with_all_centres(monkeypatch):
     X, y = toy_b().sample(60, random_state=0)
     heard = []
     monkeypatch.setattr(
-        ensemble, "resettle", lambda c, fit, search: heard.append(fit) or resettle(c, fit, search)
+        ensemble,
+        "reselect_setting",
+        lambda c, fit, search: heard.append(fit) or reselect_setting(c, fit, search),
     )
     for n_members in (1, 5):
         model = LSCE(1, n_members=n_members, n_starts=1, max_iter=5, random_state=0)

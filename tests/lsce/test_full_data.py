@@ -7,13 +7,20 @@ import pytest
 
 import oracles
 from condensity.data import chunks as rows
-from condensity.data.chunks import Held
+from condensity.data.chunks import InMemoryChunks
 from condensity.data.sample import Sample
-from condensity.lsce.configurations import leaving_out
+from condensity.lsce.configurations import leave_one_out_problem
 from condensity.lsce.crossfit import Setting
-from condensity.lsce.full_data import LeftOutOverAll, Model, Others, fit, refine, relocate
-from condensity.lsce.location import linear, nowhere
-from condensity.lsce.member import Outputs, View
+from condensity.lsce.full_data import (
+    FullDataLoss,
+    PendingFit,
+    RemainingSamples,
+    fit_coefficients,
+    refine_with_all,
+    refit_location,
+)
+from condensity.lsce.location import constant_location, linear_location
+from condensity.lsce.member import MemberView, OutputKernels
 from problems import random_sample, random_subspace
 
 SETTING = Setting(sigma_z=0.8, sigma_y=0.5, penalty=0.05)
@@ -27,9 +34,9 @@ def parts(monkeypatch):
     some, rest = whole[np.arange(12)], whole[np.arange(12, 30)]
     share = float(some.weight.sum())
     some = replace(some, weight=some.weight / share)
-    view = View.of(some, np.zeros(12), np.arange(0, 12, 2), linear)
+    view = MemberView.of(some, np.zeros(12), np.arange(0, 12, 2), linear_location)
     # Weights of the others are in whatever units the data have.
-    others = Others(Held(replace(rest, weight=7.0 * rest.weight)), share)
+    others = RemainingSamples(InMemoryChunks(replace(rest, weight=7.0 * rest.weight)), share)
     seen = view.frame.see(rest)
     together = Sample(
         np.vstack([view.sample.X, seen.X]),
@@ -43,8 +50,8 @@ def parts(monkeypatch):
 def test_loss_and_gradient_over_all_are_those_of_the_loop(parts, dz):
     view, others, together = parts
     W = random_subspace(dz, dz, 4)
-    own = leaving_out(view, W, SETTING, widening=1.0)
-    problem = LeftOutOverAll(own, others, view)
+    own = leave_one_out_problem(view, W, SETTING, widening=1.0)
+    problem = FullDataLoss(own, others, view)
     background = others.share * np.exp(own.log_background)
 
     def loss(W):
@@ -64,8 +71,8 @@ def test_refining_by_all_lowers_the_loss_over_all(parts):
     view, others, _ = parts
     lead = view.location.directions  # stays within
     W = np.vstack([lead, np.linalg.svd(lead)[2][2:3]])
-    end = refine(view, W, SETTING, others, widening=1.0)
-    problem = LeftOutOverAll(leaving_out(view, W, SETTING, 1.0), others, view)
+    end = refine_with_all(view, W, SETTING, others, widening=1.0)
+    problem = FullDataLoss(leave_one_out_problem(view, W, SETTING, 1.0), others, view)
     assert end.value == pytest.approx(problem.at(end.W).value, rel=1e-12)
     assert end.value < problem.at(W).value
     np.testing.assert_allclose(end.W @ end.W.T, np.eye(3), atol=1e-12)
@@ -76,8 +83,8 @@ def test_coefficients_are_fitted_to_all(parts):
     view, others, together = parts
     Ws = [random_subspace(seed, 2, 4) for seed in (3, 4)]
     other = Setting(sigma_z=1.2, sigma_y=0.9, penalty=0.3)
-    models = [Model(Outputs.build(view, s.sigma_y), s, Ws) for s in (SETTING, other)]
-    found = fit(models, others)
+    models = [PendingFit(OutputKernels.build(view, s.sigma_y), s, Ws) for s in (SETTING, other)]
+    found = fit_coefficients(models, others)
     sample, C = together.sample, view.sample.X[view.basis]
     for averaged, setting in zip(found, (SETTING, other), strict=True):
         V = view.components(setting.sigma_y).centers[:-1]
@@ -99,8 +106,8 @@ def test_coefficients_are_fitted_to_all(parts):
 def test_without_others_coefficients_are_those_of_the_view(parts):
     view, _, _ = parts
     W = random_subspace(3, 2, 4)
-    outputs = Outputs.build(view, 0.5)
-    (averaged,) = fit([Model(outputs, SETTING, [W])], None)
+    outputs = OutputKernels.build(view, 0.5)
+    (averaged,) = fit_coefficients([PendingFit(outputs, SETTING, [W])], None)
     expected = outputs.fit(W, 0.8, (0.05,)).alphas
     np.testing.assert_array_equal(averaged.members[0].alphas, expected)
 
@@ -121,8 +128,8 @@ def test_a_plane_is_fitted_to_all(monkeypatch):
     some, rest = whole[np.arange(12)], whole[np.arange(12, 30)]
     share = float(some.weight.sum())
     some = replace(some, weight=some.weight / share)
-    view = View.of(some, np.zeros(12), np.arange(12), linear)
-    found = relocate(view, some.Y, Others(Held(rest), share))
+    view = MemberView.of(some, np.zeros(12), np.arange(12), linear_location)
+    found = refit_location(view, some.Y, RemainingSamples(InMemoryChunks(rest), share))
     X = view.scaling.apply(whole.X)
     left = least_squares(X, whole.Y, whole.weight, view.location.shrinkage, share)
     np.testing.assert_allclose(found.location.at(X), whole.Y - left, atol=1e-12)
@@ -141,8 +148,8 @@ def test_what_a_plane_through_all_leaves_is_what_it_leaves_of_new_samples():
         return Sample(X, X @ slope + rng.standard_normal((n, dy)), np.full(n, 1 / n))
 
     some, rest, new = draw(200), draw(60), draw(5000)
-    view = View.of(some, np.zeros(200), np.arange(200), linear)
-    found = relocate(view, some.Y, Others(Held(rest), 200 / 260))
+    view = MemberView.of(some, np.zeros(200), np.arange(200), linear_location)
+    found = refit_location(view, some.Y, RemainingSamples(InMemoryChunks(rest), 200 / 260))
     left = np.vstack([found.sample.Y, found.frame.see(rest).Y])
     of_new = found.frame.see(new).Y
     assert np.mean(of_new**2) < np.mean(view.frame.see(new).Y ** 2)  # more samples, a better plane
@@ -151,5 +158,5 @@ def test_what_a_plane_through_all_leaves_is_what_it_leaves_of_new_samples():
 
 def test_what_is_no_plane_stays(parts):
     view, others, _ = parts
-    view = View.of(view.sample, np.zeros(12), np.arange(12), nowhere)
-    assert relocate(view, np.zeros((12, 2)), others) is view
+    view = MemberView.of(view.sample, np.zeros(12), np.arange(12), constant_location)
+    assert refit_location(view, np.zeros((12, 2)), others) is view

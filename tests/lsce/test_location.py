@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from condensity.lsce import location
-from condensity.lsce.location import linear, nowhere
+from condensity.lsce.location import constant_location, linear_location
 from problems import random_sample
 
 
@@ -13,7 +13,7 @@ def sample(dy=2):
 
 def test_without_a_location_residuals_are_deviations_from_the_mean():
     X, Y, weight = sample()
-    found = nowhere(X, Y, weight)
+    found = constant_location(X, Y, weight)
     np.testing.assert_allclose(weight @ found.residuals, 0, atol=1e-15)
     np.testing.assert_allclose(found.at(X[:3]) + found.residuals[:3], Y[:3])
     assert found.directions.shape == (0, 4)
@@ -23,7 +23,7 @@ def test_without_a_location_residuals_are_deviations_from_the_mean():
 def test_residuals_of_a_plane_are_those_of_fits_without_the_sample(monkeypatch, penalty):
     monkeypatch.setattr(location, "PENALTIES", (penalty,))
     X, Y, weight = sample()
-    found = linear(X, Y, weight)
+    found = linear_location(X, Y, weight)
     for i in range(len(X)):
         rest = np.arange(len(X)) != i
         np.testing.assert_allclose(
@@ -36,7 +36,7 @@ def test_labelled_samples_are_left_out_together(monkeypatch):
     monkeypatch.setattr(location, "PENALTIES", (0.1,))
     X, Y, weight = sample()
     labels = np.arange(len(X)) % 4
-    found = linear(X, Y, weight, labels)
+    found = linear_location(X, Y, weight, labels)
     for j in range(4):
         rest, left = labels != j, labels == j
         exact = Y[left] - ridge(X[rest], Y[rest], weight[rest], 0.1)(X[left])
@@ -53,16 +53,16 @@ def ridge(X, Y, weight, penalty):
 
 def test_the_penalty_is_the_one_with_the_smallest_residuals(monkeypatch):
     X, Y, weight = sample(dy=1)
-    chosen = linear(X, Y, weight).residuals
+    chosen = linear_location(X, Y, weight).residuals
     for penalty in location.PENALTIES:
         monkeypatch.setattr(location, "PENALTIES", (penalty,))
-        other = linear(X, Y, weight).residuals
+        other = linear_location(X, Y, weight).residuals
         assert (weight @ chosen**2 <= weight @ other**2 + 1e-12).all()
 
 
 def test_a_plane_depends_on_x_through_its_directions_alone():
     X, Y, weight = sample()
-    found = linear(X, Y, weight)
+    found = linear_location(X, Y, weight)
     D = found.directions
     np.testing.assert_allclose(D @ D.T, np.eye(2), atol=1e-12)
     moved = X + np.random.default_rng(0).standard_normal(X.shape) @ (np.eye(4) - D.T @ D)
@@ -71,7 +71,9 @@ def test_a_plane_depends_on_x_through_its_directions_alone():
 
 def test_more_inputs_than_samples_leave_finite_residuals():
     rng = np.random.default_rng(0)
-    found = linear(rng.standard_normal((6, 20)), rng.standard_normal((6, 1)), np.full(6, 1 / 6))
+    found = linear_location(
+        rng.standard_normal((6, 20)), rng.standard_normal((6, 1)), np.full(6, 1 / 6)
+    )
     assert np.isfinite(found.residuals).all()
 
 
@@ -88,7 +90,7 @@ def sheet(n=60, seed=0):
 
 def test_what_holds_outputs_on_a_sheet_is_not_shrunk_away():
     X, Y, weight, turn = sheet()
-    left = linear(X, Y, weight).residuals @ turn.T
+    left = linear_location(X, Y, weight).residuals @ turn.T
     spread = np.sqrt(weight @ left**2)
     assert 0.8 < spread[0] < 1.4
     assert spread[1] < 2e-4  # and not a thousandth of the first
@@ -96,6 +98,6 @@ def test_what_holds_outputs_on_a_sheet_is_not_shrunk_away():
 
 def test_outputs_that_are_turned_have_a_location_that_is_turned():
     X, Y, weight, turn = sheet()
-    plain, turned = linear(X, Y, weight), linear(X, Y @ turn, weight)
+    plain, turned = linear_location(X, Y, weight), linear_location(X, Y @ turn, weight)
     np.testing.assert_allclose(turned.at(X), plain.at(X) @ turn, atol=1e-9)
     np.testing.assert_allclose(turned.residuals, plain.residuals @ turn, atol=1e-9)

@@ -6,8 +6,8 @@ from condensity.data import chunks as rows
 from condensity.data.sample import Sample
 from condensity.fitting.scores import SCORES
 from condensity.lsce import member as view_module
-from condensity.lsce.location import linear, nowhere
-from condensity.lsce.member import Outputs, View
+from condensity.lsce.location import constant_location, linear_location
+from condensity.lsce.member import MemberView, OutputKernels
 from problems import random_sample, random_subspace
 
 
@@ -17,15 +17,15 @@ def held(n=40, seed=0):
     return s, np.where(np.arange(n) % 4 == 1, s.weight, 0.0)
 
 
-@pytest.mark.parametrize("locator", [nowhere, linear])
+@pytest.mark.parametrize("locator", [constant_location, linear_location])
 def test_a_view_learns_nothing_from_what_it_holds_out(locator):
     s, mass = held()
     centers = np.arange(0, 40, 3)
-    a = View.of(s, mass, centers, locator)
+    a = MemberView.of(s, mass, centers, locator)
     spoilt = Sample(s.X.copy(), s.Y.copy(), s.weight)
     spoilt.X[mass > 0] += 5.0
     spoilt.Y[mass > 0] *= -3.0
-    b = View.of(spoilt, mass, centers, locator)
+    b = MemberView.of(spoilt, mass, centers, locator)
     np.testing.assert_array_equal(a.sample.X, b.sample.X)
     np.testing.assert_array_equal(a.sample.Y, b.sample.Y)
     np.testing.assert_array_equal(a.factor, b.factor)
@@ -35,7 +35,7 @@ def test_a_view_learns_nothing_from_what_it_holds_out(locator):
 
 def test_a_view_undoes_its_coordinates():
     s, mass = held()
-    view = View.of(s, mass, np.arange(40), linear)
+    view = MemberView.of(s, mass, np.arange(40), linear_location)
     X = view.held_out.X
     back = view.location.at(X) + view.held_out.Y @ view.factor.T
     np.testing.assert_allclose(back, s.Y[view.rows], atol=1e-12)
@@ -47,7 +47,7 @@ def test_a_view_undoes_its_coordinates():
 @pytest.mark.parametrize("sigma_y", [0.3, 0.8, 1.0])
 def test_pulled_centres_keep_the_variance(sigma_y):
     s, mass = held()
-    view = View.of(s, mass, np.arange(40), nowhere)
+    view = MemberView.of(s, mass, np.arange(40), constant_location)
     parts = view.components(sigma_y)
     centers, w = parts.centers[:-1], view.sample.weight
     spread = (centers * w[:, None]).T @ centers + sigma_y**2 * np.eye(2)
@@ -57,9 +57,9 @@ def test_pulled_centres_keep_the_variance(sigma_y):
 
 def test_coefficients_are_those_of_the_paper_s_equations_clipped():
     s, mass = held()
-    view = View.of(s, mass, np.arange(0, 40, 2), nowhere)
+    view = MemberView.of(s, mass, np.arange(0, 40, 2), constant_location)
     W, sigma_z, sigma_y, penalty = random_subspace(0, 2, 4), 0.8, 0.5, 0.05
-    fit = Outputs.build(view, sigma_y).fit(W, sigma_z, (penalty,))
+    fit = OutputKernels.build(view, sigma_y).fit(W, sigma_z, (penalty,))
     X, Y, weight = view.sample.X, view.sample.Y, view.sample.weight
     C, V = X[view.basis], view.components(sigma_y).centers[:-1]
     one_by_one = [oracles.G_and_h(W, X[[i]], Y[[i]], C, V, sigma_z, sigma_y) for i in range(len(X))]
@@ -71,8 +71,8 @@ def test_coefficients_are_those_of_the_paper_s_equations_clipped():
 
 def test_weights_are_normalised_and_fade_to_the_background_far_away():
     s, mass = held()
-    view = View.of(s, mass, np.arange(0, 40, 2), nowhere)
-    fit = Outputs.build(view, 0.4).fit(random_subspace(1, 2, 4), 0.3, (0.01, 1.0))
+    view = MemberView.of(s, mass, np.arange(0, 40, 2), constant_location)
+    fit = OutputKernels.build(view, 0.4).fit(random_subspace(1, 2, 4), 0.3, (0.01, 1.0))
     weights = fit.weights(np.vstack([view.sample.X, [[1e3, 0, 0, 0]], [[0, -1e6, 1e6, 0]]]))
     np.testing.assert_allclose(weights.sum(axis=2), 1, rtol=1e-12)
     np.testing.assert_allclose(weights[:, -2:, -1], 1, rtol=1e-12)
@@ -82,9 +82,9 @@ def test_weights_are_normalised_and_fade_to_the_background_far_away():
 
 def test_the_background_has_its_share_of_the_mean_mass():
     s, mass = held()
-    view = View.of(s, mass, np.arange(0, 40, 2), nowhere)
+    view = MemberView.of(s, mass, np.arange(0, 40, 2), constant_location)
     W = random_subspace(1, 2, 4)
-    fit = Outputs.build(view, 0.4).fit(W, 0.5, (0.01,))
+    fit = OutputKernels.build(view, 0.4).fit(W, 0.5, (0.01,))
     Z = view.sample.X @ W.T
     phi = np.exp(-((Z[:, None] - Z[view.basis]) ** 2).sum(-1) / (2 * 0.5**2))
     kernels = view.sample.weight @ (phi @ fit.alphas[0, :-1])
@@ -93,7 +93,7 @@ def test_the_background_has_its_share_of_the_mean_mass():
 
 def test_with_widest_kernels_the_model_is_the_gaussian_one():
     s, mass = held()
-    view = View.of(s, mass, np.arange(40), linear)
+    view = MemberView.of(s, mass, np.arange(40), linear_location)
     parts = view.components(1.0)
     np.testing.assert_array_equal(parts.centers, 0)
     table = SCORES["squared"].pair(parts, parts)
@@ -102,8 +102,8 @@ def test_with_widest_kernels_the_model_is_the_gaussian_one():
 
 def test_the_objective_s_penalty_is_in_the_unit_of_its_fits():
     s, mass = held()
-    view = View.of(s, mass, np.arange(0, 40, 2), nowhere)
-    W, outputs = random_subspace(2, 1, 4), Outputs.build(view, 0.5)
+    view = MemberView.of(s, mass, np.arange(0, 40, 2), constant_location)
+    W, outputs = random_subspace(2, 1, 4), OutputKernels.build(view, 0.5)
     alpha = outputs.problem(W, 0.7, 0.1).at(W).alpha
     fit = outputs.fit(W, 0.7, (0.1,)).alphas[0, :-1]
     np.testing.assert_allclose(np.maximum(alpha, 0), fit, rtol=1e-12)
@@ -112,17 +112,17 @@ def test_the_objective_s_penalty_is_in_the_unit_of_its_fits():
 def test_outputs_that_are_functions_of_one_another_do_not_break_a_view():
     s, mass = held()
     twin = Sample(s.X, np.column_stack([s.Y[:, 0], 2 * s.Y[:, 0]]), s.weight)
-    view = View.of(twin, mass, np.arange(40), nowhere)
+    view = MemberView.of(twin, mass, np.arange(40), constant_location)
     assert np.isfinite(view.held_out.Y).all()
 
 
 def test_coefficients_do_not_depend_on_how_rows_are_cut_into_blocks(monkeypatch):
     whole = random_sample(4, n=50, dx=4, dy=2)
-    view = View.of(whole, np.zeros(50), np.arange(0, 50, 3), nowhere)
+    view = MemberView.of(whole, np.zeros(50), np.arange(0, 50, 3), constant_location)
     W = random_subspace(1, 2, 4)
-    once = Outputs.build(view, 0.5).fit(W, 0.8, (0.1, 1.0))
+    once = OutputKernels.build(view, 0.5).fit(W, 0.8, (0.1, 1.0))
     monkeypatch.setattr(rows, "PART", 8)
     monkeypatch.setattr(view_module, "MOST_KEPT", 8)
-    cut = Outputs.build(view, 0.5)
+    cut = OutputKernels.build(view, 0.5)
     np.testing.assert_allclose(cut.fit(W, 0.8, (0.1, 1.0)).alphas, once.alphas, rtol=1e-9)
     assert "phi_y" not in vars(cut)  # it was never there as a whole

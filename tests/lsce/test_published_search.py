@@ -3,7 +3,14 @@ import pytest
 
 from condensity.fitting.selection import Candidates, raw_losses, select
 from condensity.lsce import published
-from condensity.lsce.published import Procedure, draw_starts, learn, orient, sce_problem, search
+from condensity.lsce.published import (
+    Procedure,
+    descend_from,
+    draw_starts,
+    orient,
+    sce_problem,
+    search_from_starts,
+)
 from condensity.subspaces.descent import Stop
 from problems import random_plan, random_subspace
 
@@ -15,7 +22,7 @@ PLAN = random_plan(n=60, n_centers=30, n_folds=3)
 def test_learning_from_a_start_ends_lower_than_it_began():
     procedure = Procedure(Candidates(((0.7, 0.7),), (0.05,)), False, 100)
     W = random_subspace(0, 1, 4)
-    solution = learn(PLAN, procedure, W)
+    solution = descend_from(PLAN, procedure, W)
     problem = sce_problem(PLAN, solution.choice)
     assert solution.values[0] == problem.at(W).value
     assert solution.value == pytest.approx(problem.at(solution.W).value, rel=1e-12)
@@ -41,7 +48,7 @@ def test_the_model_is_selected_every_fifth_step_of_the_first_half_and_at_the_end
     monkeypatch.setattr(published, "SUBSPACE_TOL", 0.0)
     monkeypatch.setattr(published, "GRADIENT_TOL", 0.0)
     asked.clear()
-    solution = learn(PLAN, Recorder(GRID, True, 20), random_subspace(1, 2, 4))
+    solution = descend_from(PLAN, Recorder(GRID, True, 20), random_subspace(1, 2, 4))
     assert solution.n_steps == 20
     assert len(solution.values) == 4 * 6 + 1  # four rounds of five steps, and the end
     # before steps 1, 6 and 11, and once more where the search ends
@@ -50,7 +57,7 @@ def test_the_model_is_selected_every_fifth_step_of_the_first_half_and_at_the_end
 
 
 def test_choice_loss_and_coefficients_belong_to_the_w_that_is_returned():
-    solution = learn(PLAN, Procedure(GRID, True, 10), random_subspace(1, 2, 4))
+    solution = descend_from(PLAN, Procedure(GRID, True, 10), random_subspace(1, 2, 4))
     selected = select(PLAN, solution.W, GRID, raw_losses)
     assert solution.choice.loss == selected.loss
     end = sce_problem(PLAN, selected).at(solution.W)
@@ -60,7 +67,7 @@ def test_choice_loss_and_coefficients_belong_to_the_w_that_is_returned():
 
 def test_a_start_that_gains_little_is_at_rest():
     fixed = Procedure(Candidates(((0.7, 0.7),), (0.05,)), False, 1000)
-    solution = learn(PLAN, fixed, random_subspace(0, 2, 4))
+    solution = descend_from(PLAN, fixed, random_subspace(0, 2, 4))
     assert solution.stop is Stop.CONVERGED
     gain = solution.values[-7] - solution.values[-2]  # over the last round
     assert gain <= 1e-3 * abs(solution.value)
@@ -68,7 +75,7 @@ def test_a_start_that_gains_little_is_at_rest():
 
 
 def test_steps_never_exceed_the_limit():
-    solution = learn(PLAN, Procedure(GRID, True, 7), random_subspace(2, 2, 4))
+    solution = descend_from(PLAN, Procedure(GRID, True, 7), random_subspace(2, 2, 4))
     assert solution.n_steps <= 7
     assert solution.stop in {Stop.STEP_LIMIT, Stop.CONVERGED}
 
@@ -77,7 +84,7 @@ def test_search_reports_every_start_in_order():
     heard = []
     starts = [random_subspace(seed, 1, 4) for seed in range(3)]
     procedure = Procedure(GRID, True, 5)
-    solutions = search(PLAN, procedure, starts, spread=map, report=heard.append)
+    solutions = search_from_starts(PLAN, procedure, starts, spread=map, report=heard.append)
     assert [p.value for p in heard] == [s.value for s in solutions]
     assert [p.done for p in heard] == [1, 2, 3]
 

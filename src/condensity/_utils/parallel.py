@@ -22,7 +22,7 @@ def one_blas_thread() -> threadpool_limits:
     return threadpool_limits(limits=1, user_api="blas")
 
 
-def spread(n_jobs: int | None) -> Callable[[Callable[[T], R], Iterable[T]], Iterable[R]]:
+def parallel_map(n_jobs: int | None) -> Callable[[Callable[[T], R], Iterable[T]], Iterable[R]]:
     """A ``map`` that runs on ``n_jobs`` workers (joblib's meaning) and keeps the order."""
     return partial(_spread, n_jobs)
 
@@ -33,7 +33,7 @@ def _spread(n_jobs: int | None, function: Callable[[T], R], items: Iterable[T]) 
     return results
 
 
-def in_threads(n_jobs: int | None) -> Callable[[Callable[[T], R], Iterable[T]], Iterable[R]]:
+def thread_map(n_jobs: int | None) -> Callable[[Callable[[T], R], Iterable[T]], Iterable[R]]:
     """A ``map`` on ``n_jobs`` threads that keeps the order: for functions that let others run."""
     return partial(_in_threads, n_jobs)
 

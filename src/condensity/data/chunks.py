@@ -1,6 +1,6 @@
 """All samples there are, in parts that need never be in one place together.
 
-What is fitted to very many samples is known from sums over them.  ``Rows`` adds up a function of a
+What is fitted to very many samples is known from sums over them.  ``SampleChunks`` adds up a function of a
 few hundred samples over all parts, wherever these are.
 """
 
@@ -24,7 +24,7 @@ Totals = list[Any]
 Spread = Callable[..., Iterable[Totals]]
 
 
-class Rows(Protocol):
+class SampleChunks(Protocol):
     """Samples that can be summed over."""
 
     def total(self, of: Callable[[Sample], Totals]) -> Totals:
@@ -32,7 +32,7 @@ class Rows(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class InMemoryChunks:
     """Samples in memory, those that ``counted`` (n,) marks."""
 
     sample: Sample
@@ -43,7 +43,7 @@ class Held:
         """Sum over parts of the samples, one after the other or by several threads."""
         starts = range(0, max(1, len(self.sample)), PART)
         parts = [slice(start, start + PART) for start in starts]
-        return add_up(self.spread(partial(self._at, of), parts))
+        return sum_chunks(self.spread(partial(self._at, of), parts))
 
     def _at(self, of: Callable[[Sample], Totals], rows: slice) -> Totals:
         part = self.sample[rows]
@@ -51,10 +51,10 @@ class Held:
 
 
 @dataclass(frozen=True, eq=False)
-class Standardised:
+class StandardisedChunks:
     """Samples whose outputs are standardised on the way."""
 
-    rows: Rows
+    rows: SampleChunks
     y_scaling: Scaling
 
     def total(self, of: Callable[[Sample], Totals]) -> Totals:
@@ -66,6 +66,6 @@ def _standardise(scaling: Scaling, of: Callable[[Sample], Totals], part: Sample)
     return of(replace(part, Y=scaling.apply(part.Y)))
 
 
-def add_up(parts: Iterable[Sequence[Any]]) -> Totals:
+def sum_chunks(parts: Iterable[Sequence[Any]]) -> Totals:
     """The sum of each item over all parts, from first to last."""
     return reduce(lambda ours, theirs: list(map(add, ours, theirs)), map(list, parts))

@@ -19,9 +19,9 @@ from condensity._typing import Indices, Mask
 from condensity._utils.extras import require
 from condensity._utils.validation import check_sample
 from condensity.data.bounded_targets import take_off_bounds
-from condensity.data.chunks import Held, Totals, add_up
+from condensity.data.chunks import InMemoryChunks, Totals, sum_chunks
 from condensity.data.sample import Sample
-from condensity.data.subsample import Tickets, drawn, tickets
+from condensity.data.subsample import RowHashes, row_hashes, smallest_hashes
 
 #: Results that are put together by one task.
 FAN_IN = 8
@@ -35,7 +35,7 @@ def is_dask(*values: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Gate:
+class ChunkValidator:
     """What every part has to pass."""
 
     name: str  # of the estimator
@@ -54,38 +54,38 @@ class Gate:
 
 
 @dataclass(frozen=True, eq=False)
-class Draw:
+class HashSample:
     """Samples with small tickets, and what they were drawn from."""
 
     sample: Sample  # different ones, with the weight of all that are equal to them
     count: Indices  # how many these are
-    tickets: Tickets
+    hashes: RowHashes
     n: int  # samples there were
     weight: float  # of all of them
     more: bool = False  # whether others were left
 
-    def __add__(self, other: Draw) -> Draw:
+    def __add__(self, other: HashSample) -> HashSample:
         a, b = self.sample, other.sample
         both = Sample(np.r_[a.X, b.X], np.r_[a.Y, b.Y], np.r_[a.weight, b.weight])
-        return Draw(
+        return HashSample(
             both,
             np.r_[self.count, other.count],
-            np.r_[self.tickets, other.tickets],
+            np.r_[self.hashes, other.hashes],
             self.n + other.n,
             self.weight + other.weight,
             self.more or other.more,
         )
 
-    def best(self, most: int) -> Draw:
+    def best(self, most: int) -> HashSample:
         """The ``most`` smallest tickets, equal samples as one."""
-        rows = drawn(self.tickets, most)
-        found, first, which = np.unique(self.tickets[rows], return_index=True, return_inverse=True)
+        rows = smallest_hashes(self.hashes, most)
+        found, first, which = np.unique(self.hashes[rows], return_index=True, return_inverse=True)
         s = self.sample[rows]
         weight = np.bincount(which, weights=s.weight).astype(float)
         count = np.bincount(which, weights=self.count[rows]).astype(np.intp)
-        more = self.more or len(rows) < len(self.tickets)
+        more = self.more or len(rows) < len(self.hashes)
         some = Sample(s.X[first], s.Y[first], weight)
-        return Draw(some, count, found, self.n, self.weight, more)
+        return HashSample(some, count, found, self.n, self.weight, more)
 
     def repeated(self) -> Sample:
         """Every sample as often as it was there, within reason: folds count samples."""
@@ -96,23 +96,25 @@ class Draw:
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class DaskChunks:
     """Samples in parts, those whose tickets are larger than ``last``."""
 
     blocks: Sequence[Any]  # (place, X, y, weight) each, delayed
-    gate: Gate
+    gate: ChunkValidator
     seed: int
     last: int = 0
 
-    def draw(self, count: int) -> Draw:
+    def draw(self, count: int) -> HashSample:
         """At most ``count`` samples that differ, the same in whatever parts they come."""
         each = partial(_draw, self.gate, self.seed, count)
-        found: Draw = self._gather(each, partial(_best, count))
+        found: HashSample = self._gather(each, partial(_best, count))
         return found
 
     def total(self, of: Callable[[Sample], Totals]) -> Totals:
         """The sums that ``of`` makes of some samples, over all that are left."""
-        totals: Totals = self._gather(partial(_total, self.gate, self.seed, self.last, of), add_up)
+        totals: Totals = self._gather(
+            partial(_total, self.gate, self.seed, self.last, of), sum_chunks
+        )
         return totals
 
     def _gather(self, each: Callable[..., Any], together: Callable[[Any], Any]) -> Any:
@@ -133,24 +135,26 @@ def _call(function: Callable[..., Any], *arguments: Any) -> Any:
     return function(*arguments)
 
 
-def _draw(gate: Gate, seed: int, count: int, *block: Any) -> Draw:
+def _draw(gate: ChunkValidator, seed: int, count: int, *block: Any) -> HashSample:
     sample = gate(*block)
     some = sample[np.flatnonzero(sample.weight)]
-    own, once = tickets(some.X, some.Y, seed), np.ones(len(some), dtype=np.intp)
-    return Draw(some, once, own, len(sample), float(some.weight.sum())).best(count)
+    own, once = row_hashes(some.X, some.Y, seed), np.ones(len(some), dtype=np.intp)
+    return HashSample(some, once, own, len(sample), float(some.weight.sum())).best(count)
 
 
-def _best(count: int, draws: Sequence[Draw]) -> Draw:
+def _best(count: int, draws: Sequence[HashSample]) -> HashSample:
     return sum(draws[1:], draws[0]).best(count)
 
 
-def _total(gate: Gate, seed: int, last: int, of: Callable[[Sample], Totals], *block: Any) -> Totals:
+def _total(
+    gate: ChunkValidator, seed: int, last: int, of: Callable[[Sample], Totals], *block: Any
+) -> Totals:
     sample = gate(*block)
-    left: Mask = tickets(sample.X, sample.Y, seed) > np.uint64(last)
-    return Held(sample, left & (sample.weight > 0)).total(of)
+    left: Mask = row_hashes(sample.X, sample.Y, seed) > np.uint64(last)
+    return InMemoryChunks(sample, left & (sample.weight > 0)).total(of)
 
 
-def blocks_of(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]:
+def delayed_chunks(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]:
     """Parts of the samples, delayed: (place, X, y, weight) each."""
     constant = sample_weight is None or isinstance(sample_weight, Real)
     rest = [y] if constant else [y, sample_weight]
@@ -160,7 +164,7 @@ def blocks_of(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]:
             f"{', '.join(type(v).__name__ for v in (X, *rest))}: "
             "make them so with dask.array.from_array, or compute() them"
         )
-    columns = [column_parts(values, like=X) for values in (X, *rest)]
+    columns = [delayed_columns(values, like=X) for values in (X, *rest)]
     if len({len(column) for column in columns}) > 1:
         raise ValueError(
             f"X, y and sample_weight come in {[len(column) for column in columns]} parts: "
@@ -171,7 +175,7 @@ def blocks_of(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]:
     return [(place, *block) for place, block in enumerate(zip(*columns, strict=True))]
 
 
-def column_parts(values: Any, like: Any = None) -> list[Any]:
+def delayed_columns(values: Any, like: Any = None) -> list[Any]:
     """The parts of a frame, or of an array cut as ``like`` is, with all its columns; delayed."""
     if hasattr(values, "rechunk"):
         chunks = dict.fromkeys(range(1, values.ndim), -1)
@@ -183,6 +187,6 @@ def column_parts(values: Any, like: Any = None) -> list[Any]:
     return list(np.ravel(np.asarray(values.to_delayed(), dtype=object)))
 
 
-def header(X: Any) -> Any:
+def empty_header(X: Any) -> Any:
     """What tells names and number of the inputs, and holds no samples."""
     return X._meta if hasattr(X, "columns") else np.empty((0, X.shape[1]))

@@ -15,7 +15,7 @@ from condensity.data.sample import Sample
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class FoldedSample:
     """A sample whose rows are ordered by fold, and the centres drawn from it."""
 
     sample: Sample
@@ -24,7 +24,7 @@ class Plan:
     known: Mask  # (folds, b) whether a sample of the fold sits on the centre
 
     @classmethod
-    def cut(cls, measure: Sample, mass: Array, centers: Indices) -> Plan:
+    def cut(cls, measure: Sample, mass: Array, centers: Indices) -> FoldedSample:
         """Cut a measure of distinct rows, of which ``centers`` are centres.
 
         ``mass`` (folds, n) is the weight of each row of the measure within each fold.
@@ -41,12 +41,12 @@ class Plan:
         return usable
 
 
-def pick(weight: Array, n_centers: int, rng: np.random.Generator) -> Indices:
+def draw_centers(weight: Array, n_centers: int, rng: np.random.Generator) -> Indices:
     """Draw centres among rows with their probabilities ``weight`` (n,), in increasing order."""
     return np.sort(rng.choice(len(weight), n_centers, replace=False, p=weight))
 
 
-def deal(
+def draw_folds(
     weight: Array,
     group: Indices,
     n_folds: int,
@@ -56,11 +56,11 @@ def deal(
     table: bool = False,
 ) -> Array:
     """The weight of each group within each of ``n_folds`` random folds, (folds, groups)."""
-    labels = deal_labels(group, n_folds, centers=centers, rng=rng, table=table)
-    return by_label(weight, group, labels)
+    labels = draw_fold_labels(group, n_folds, centers=centers, rng=rng, table=table)
+    return fold_weights(weight, group, labels)
 
 
-def is_table(measure: Sample) -> bool:
+def is_contingency_table(measure: Sample) -> bool:
     """Whether distinct rows are the cells of a table: x crossed with y, at least half of them met.
 
     Samples that were repeated, as by drawing with replacement, are not: every y has an x of its
@@ -70,7 +70,7 @@ def is_table(measure: Sample) -> bool:
     return n_x * n_y <= 2 * len(measure)
 
 
-def deal_labels(
+def draw_fold_labels(
     group: Indices,
     n_folds: int,
     *,
@@ -95,7 +95,7 @@ def deal_labels(
     return labels if cells else labels[group]
 
 
-def by_label(weight: Array, group: Indices, labels: Indices) -> Array:
+def fold_weights(weight: Array, group: Indices, labels: Indices) -> Array:
     """The weight of each group within the fold of each label, (folds, groups)."""
     labels = np.unique(labels, return_inverse=True)[1]
     mass = np.zeros((labels.max() + 1, group[-1] + 1))

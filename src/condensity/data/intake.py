@@ -16,10 +16,16 @@ from condensity._typing import Array, Indices
 from condensity._utils.parameters import check_count
 from condensity._utils.validation import check_folds, check_sample, column_names
 from condensity.data.bounded_targets import check_bounds, take_off_bounds
-from condensity.data.chunks import Held, Rows, Spread
-from condensity.data.dask_samples import Gate, Parts, blocks_of, header, is_dask
+from condensity.data.chunks import InMemoryChunks, SampleChunks, Spread
+from condensity.data.dask_samples import (
+    ChunkValidator,
+    DaskChunks,
+    delayed_chunks,
+    empty_header,
+    is_dask,
+)
 from condensity.data.sample import Sample
-from condensity.data.subsample import drawn, tickets
+from condensity.data.subsample import row_hashes, smallest_hashes
 from condensity.distributions.bounds import Bounds
 
 
@@ -36,7 +42,7 @@ class Taken:
     n_all: int  # samples that were given
     header: Any  # tells names and number of the inputs
     bounds: Bounds | None  # of y, which is then in its free coordinate
-    others: Rows | None = None  # those that nothing is chosen with
+    others: SampleChunks | None = None  # those that nothing is chosen with
     share: float = 1.0  # of the weight of all that were given
 
 
@@ -67,10 +73,10 @@ def take_in(
     if subsample is None or len(X) <= subsample:
         return Taken(X, Y, weight, folds, y_axes, names, len(X), header, limits)
     rows = np.flatnonzero(weight)
-    rows = rows[drawn(tickets(X, Y, seed)[rows], subsample)]
+    rows = rows[smallest_hashes(row_hashes(X, Y, seed)[rows], subsample)]
     left = weight > 0
     left[rows] = False
-    others = Held(Sample(X, Y, weight), left, spread) if left.any() else None
+    others = InMemoryChunks(Sample(X, Y, weight), left, spread) if left.any() else None
     return Taken(
         X[rows],
         Y[rows],
@@ -101,12 +107,14 @@ def _from_parts(
         raise ValueError(f"cv must be a number of folds for Dask collections, got {cv!r}")
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, got None")
-    parts = Parts(blocks_of(X, y, sample_weight), Gate(type(estimator).__name__, bounds), seed)
+    parts = DaskChunks(
+        delayed_chunks(X, y, sample_weight), ChunkValidator(type(estimator).__name__, bounds), seed
+    )
     draw = parts.draw(subsample)
     some = draw.repeated()
     if not len(some):
         raise ValueError(f"none of the {draw.n} samples has any weight: there is nothing to learn")
-    others = replace(parts, last=int(draw.tickets.max())) if draw.more else None
+    others = replace(parts, last=int(draw.hashes.max())) if draw.more else None
     return Taken(
         some.X,
         some.Y,
@@ -115,7 +123,7 @@ def _from_parts(
         y.ndim,
         column_names(X),
         draw.n,
-        header(X),
+        empty_header(X),
         None if bounds is None else check_bounds(bounds, some.Y.shape[1]),
         others,
         _share(some.weight, draw.weight),

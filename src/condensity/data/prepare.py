@@ -11,14 +11,20 @@ import numpy as np
 
 from condensity._typing import Array, Indices
 from condensity._utils.validation import check_enough, check_usable, check_varies
-from condensity.data.chunks import Rows, Standardised
-from condensity.data.folds import Plan, by_label, deal, is_table, pick
+from condensity.data.chunks import SampleChunks, StandardisedChunks
+from condensity.data.folds import (
+    FoldedSample,
+    draw_centers,
+    draw_folds,
+    fold_weights,
+    is_contingency_table,
+)
 from condensity.data.intake import Taken
 from condensity.data.sample import Sample, Scaling, canonical
 from condensity.distributions.bounds import Bounds
-from condensity.fitting.density import Density
+from condensity.fitting.density import KernelDensity
 from condensity.fitting.selection import Choice
-from condensity.lsce.full_data import Others
+from condensity.lsce.full_data import RemainingSamples
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,15 +38,15 @@ class Prepared:
     x_scaling: Scaling
     y_scaling: Scaling
     y_axes: int
-    rest: Rows | None  # samples that nothing is chosen with, in the units they came in
+    rest: SampleChunks | None  # samples that nothing is chosen with, in the units they came in
     share: float  # of the weight of all samples, the measure has
     header: Any  # tells names and number of the inputs
     bounds: Bounds | None  # of y, which is then in its free coordinate
 
     @cached_property
-    def plan(self) -> Plan:
+    def plan(self) -> FoldedSample:
         """The standardised sample, cut by the first deal."""
-        return Plan.cut(self.standardised, self.deals[0], self.centers)
+        return FoldedSample.cut(self.standardised, self.deals[0], self.centers)
 
     @property
     def standardised(self) -> Sample:
@@ -49,15 +55,15 @@ class Prepared:
         return Sample(X, Y, self.measure.weight)
 
     @property
-    def others(self) -> Others | None:
+    def others(self) -> RemainingSamples | None:
         """What waits to be fitted to, outputs standardised."""
         if self.rest is None:
             return None
-        return Others(Standardised(self.rest, self.y_scaling), self.share)
+        return RemainingSamples(StandardisedChunks(self.rest, self.y_scaling), self.share)
 
-    def density(self, W: Array, alpha: Array, choice: Choice) -> Density:
+    def density(self, W: Array, alpha: Array, choice: Choice) -> KernelDensity:
         """The density of a fit in the units of the data."""
-        return Density.build(
+        return KernelDensity.build(
             self.x_scaling,
             self.y_scaling,
             self.plan.basis,
@@ -90,7 +96,7 @@ def prepare(
     y_scaling = Scaling.of(measure.Y, measure.weight)
     subsample = None if taken.others is None else len(measure)
     check_varies(x_scaling.sd, y_scaling.sd, taken.names, subsample=subsample)
-    centers = pick(measure.weight, min(n_centers, len(measure)), center_rng)
+    centers = draw_centers(measure.weight, min(n_centers, len(measure)), center_rng)
     deals = _deals(taken, measure, origin, group, centers, n_members, deal_rng)
     given = not (folds is None or isinstance(folds, int))
     return Prepared(
@@ -122,12 +128,12 @@ def _deals(
     if folds is None:  # nothing is held out
         return [measure.weight[None] / measure.weight.sum()]
     if isinstance(folds, int):
-        table = is_table(measure)
-        dealt = partial(deal, weight, group, folds, centers=centers, rng=rng, table=table)
+        table = is_contingency_table(measure)
+        dealt = partial(draw_folds, weight, group, folds, centers=centers, rng=rng, table=table)
         first = dealt()
         deals = [first, *(dealt() for _ in range(ceil(n_members / len(first)) - 1))]
     else:
-        mass = by_label(weight, group, folds[origin])
+        mass = fold_weights(weight, group, folds[origin])
         if len(mass) < 2:
             raise ValueError(
                 f"the {len(measure)} samples that were drawn are all of one fold of cv: "

@@ -18,7 +18,7 @@ ATOM_SHARE, ATOM_COUNT = 0.05, 4
 
 
 @dataclass(frozen=True, eq=False)
-class Recorded:
+class RecordedValues:
     """One output as it was recorded: its distinct values and their shares."""
 
     values: Array  # (m,) increasing
@@ -26,7 +26,7 @@ class Recorded:
     n_effective: float
 
     @classmethod
-    def of(cls, values: Array, weight: Array) -> Recorded:
+    def of(cls, values: Array, weight: Array) -> RecordedValues:
         """Count the ``values`` (n,) with their ``weight`` (n,), which sums to one."""
         distinct, where = np.unique(values, return_inverse=True)
         share = np.bincount(where, weights=weight).astype(float)

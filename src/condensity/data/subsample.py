@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from condensity._typing import Array, Indices
 
-Tickets = NDArray[np.uint64]
+RowHashes = NDArray[np.uint64]
 
 _STEP, _FIRST, _SECOND = (
     np.uint64(c) for c in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 )
 
 
-def tickets(X: Array, Y: Array, seed: int) -> Tickets:
+def row_hashes(X: Array, Y: Array, seed: int) -> RowHashes:
     """A number for each row of ``X`` (n, dx) and ``Y`` (n, dy) together: (n,)."""
     found = np.full(len(X), seed, dtype=np.uint64)
     for column in (*X.T, *Y.T):
@@ -28,7 +28,7 @@ def tickets(X: Array, Y: Array, seed: int) -> Tickets:
     return found
 
 
-def _scramble(numbers: Tickets) -> Tickets:
+def _scramble(numbers: RowHashes) -> RowHashes:
     """A bijection of 64-bit numbers after which neighbours have nothing in common."""
     numbers = numbers + _STEP
     numbers = (numbers ^ (numbers >> np.uint64(30))) * _FIRST
@@ -36,15 +36,15 @@ def _scramble(numbers: Tickets) -> Tickets:
     return numbers ^ (numbers >> np.uint64(31))
 
 
-def drawn(tickets: Tickets, count: int) -> Indices:
+def smallest_hashes(hashes: RowHashes, count: int) -> Indices:
     """The rows with the ``count`` smallest different tickets, in increasing order."""
-    if len(tickets) <= count:
-        return np.arange(len(tickets))
+    if len(hashes) <= count:
+        return np.arange(len(hashes))
     # Equal rows share a ticket: look a little further until there are enough different ones.
     reach = count
     while True:
-        reach = min(2 * reach, len(tickets))
-        smallest = np.unique(np.partition(tickets, reach - 1)[:reach])
-        if len(smallest) > count or reach == len(tickets):
+        reach = min(2 * reach, len(hashes))
+        smallest = np.unique(np.partition(hashes, reach - 1)[:reach])
+        if len(smallest) > count or reach == len(hashes):
             last = smallest[min(count, len(smallest)) - 1]
-            return np.flatnonzero(tickets <= last)
+            return np.flatnonzero(hashes <= last)

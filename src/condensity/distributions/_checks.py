@@ -12,7 +12,7 @@ from condensity._typing import Array, Indices
 from condensity.distributions.block import Block
 
 
-def numbers(values: ArrayLike, name: str) -> Array:
+def as_numbers(values: ArrayLike, name: str) -> Array:
     """``values`` as floats, none of them NaN."""
     out = np.asarray(values, dtype=float)
     if np.isnan(out).any():
@@ -22,7 +22,7 @@ def numbers(values: ArrayLike, name: str) -> Array:
 
 def rows_of(Y: ArrayLike, rows: int, columns: int) -> Array:
     """One point for each density: (m, dy), where dy = 1 also takes (m,) and a scalar."""
-    out = numbers(Y, "Y")
+    out = as_numbers(Y, "Y")
     if columns == 1 and out.ndim < 2:
         out = np.broadcast_to(out, (rows,))[:, None] if out.ndim == 0 else out[:, None]
     if out.shape != (rows, columns):
@@ -44,7 +44,7 @@ def rows_at(index: Any, rows: int) -> Indices:
 
 def grid_of(grid: ArrayLike, columns: int) -> Array:
     """Points (G, dy) shared by all densities; (G,) will do when dy = 1."""
-    out = numbers(grid, "grid")
+    out = as_numbers(grid, "grid")
     out = out[:, None] if columns == 1 and out.ndim == 1 else out
     if out.ndim != 2 or out.shape[1] != columns:
         raise ValueError(
@@ -56,7 +56,7 @@ def grid_of(grid: ArrayLike, columns: int) -> Array:
 
 def row_bound(bound: ArrayLike, rows: int, name: str) -> Array:
     """Scalar or (m,) bound as (m,), infinities included."""
-    out = numbers(bound, name)
+    out = as_numbers(bound, name)
     if out.shape not in ((), (rows,), (rows, 1)):
         raise ValueError(
             f"{name} must be a number or have shape ({rows},), one for each density, "

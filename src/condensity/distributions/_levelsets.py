@@ -20,7 +20,13 @@ from condensity._typing import Array, Indices
 from condensity._utils.numerics import row_blocks
 from condensity.distributions._checks import probability
 from condensity.distributions._quantiles import quantile
-from condensity.distributions._univariate import ROOT_2PI, Components, Evaluator, cdf, each
+from condensity.distributions._univariate import (
+    ROOT_2PI,
+    Evaluator,
+    UnivariateMixtures,
+    cdf,
+    map_rows,
+)
 
 #: A component lighter than this changes no probability and no density that matters.
 NEGLIGIBLE = 1e-20
@@ -36,7 +42,7 @@ SPOTS = np.concatenate(
 )
 
 
-def modes(c: Components) -> list[Array]:
+def modes(c: UnivariateMixtures) -> list[Array]:
     """All local maxima of each ``p_i``, the highest first: r arrays of shape (k_i,).
 
     Components lighter than ``NEGLIGIBLE`` are not looked at.
@@ -52,7 +58,9 @@ def modes(c: Components) -> list[Array]:
     return out
 
 
-def hdr(c: Components, level: float, heights: Components | None = None) -> list[Array]:
+def hdr(
+    c: UnivariateMixtures, level: float, heights: UnivariateMixtures | None = None
+) -> list[Array]:
     """``{y : p_i(y) >= f_i}``, the smallest set of probability ``level``, as intervals.
 
     Parameters
@@ -80,7 +88,7 @@ def hdr(c: Components, level: float, heights: Components | None = None) -> list[
     return out
 
 
-def hpd_level(c: Components, y: Array, heights: Components | None = None) -> Array:
+def hpd_level(c: UnivariateMixtures, y: Array, heights: UnivariateMixtures | None = None) -> Array:
     """``P(p_i(Y) >= p_i(y_i))`` for Y ~ p_i: the level of the smallest region that holds y_i.
 
     Uniform on [0, 1] when y_i is drawn from p_i; 0 at the highest mode, 1 far away.  ``heights``
@@ -89,7 +97,7 @@ def hpd_level(c: Components, y: Array, heights: Components | None = None) -> Arr
     out, heights = np.empty(len(c)), c if heights is None else heights
     for part in _parts(heights):
         mass, own = _trim(c.take(part)), _trim(heights.take(part))
-        log_f = each(_log_pdf, own, np.arange(len(own)), y[part])
+        log_f = map_rows(_log_pdf, own, np.arange(len(own)), y[part])
         level = _mass(mass, *_crossings(own, _cells(own), log_f))
         out[part] = np.where(np.isfinite(log_f), np.clip(level, 0.0, 1.0), 1.0)
     return out
@@ -110,7 +118,7 @@ class _Cells:
     first: Indices  # (r,) position of each row's first cell
 
 
-def _parts(c: Components) -> list[slice]:
+def _parts(c: UnivariateMixtures) -> list[slice]:
     return row_blocks(len(c), 4 * len(SPOTS) * c.width)
 
 
@@ -119,7 +127,7 @@ def _ragged(row: Indices, values: Array, rows: int) -> list[Array]:
     return np.split(values, cuts) if rows else []
 
 
-def _trim(c: Components) -> Components:
+def _trim(c: UnivariateMixtures) -> UnivariateMixtures:
     """Drop columns that are negligible in all rows; heaviest first, negligible ones weightless."""
     count = max(1, int((c.weights > NEGLIGIBLE).sum(axis=1).max(initial=0)))
     order = np.argsort(-c.weights, axis=1, kind="stable")[:, :count]
@@ -128,10 +136,10 @@ def _trim(c: Components) -> Components:
     light = weights <= NEGLIGIBLE
     # What has no weight stands where the heaviest stands, so that it bounds nothing.
     means, sds = (np.where(light, a[:, :1], a) for a in (means, sds))
-    return Components(np.where(light, 0.0, weights), means, sds)
+    return UnivariateMixtures(np.where(light, 0.0, weights), means, sds)
 
 
-def _relative_terms(c: Components, y: Array) -> tuple[Array, Array, Array]:
+def _relative_terms(c: UnivariateMixtures, y: Array) -> tuple[Array, Array, Array]:
     """``w_k / s_k exp(-z_k^2 / 2 - top)``, ``z_k`` (n, K), and ``top = max_k -z_k^2 / 2`` (n,)."""
     z = c.standardize(y)
     with np.errstate(over="ignore"):
@@ -141,14 +149,14 @@ def _relative_terms(c: Components, y: Array) -> tuple[Array, Array, Array]:
     return np.exp(exponent, out=exponent) * (c.weights / c.sds), z, top
 
 
-def _log_pdf(c: Components, y: Array) -> Array:
+def _log_pdf(c: UnivariateMixtures, y: Array) -> Array:
     terms, _, top = _relative_terms(c, y)
     with np.errstate(divide="ignore"):
         out: Array = np.log(terms.sum(axis=1) / ROOT_2PI) + top
     return out
 
 
-def _slopes(c: Components, y: Array) -> Array:
+def _slopes(c: UnivariateMixtures, y: Array) -> Array:
     """Return ``log p``, the score ``u = p'/p`` and its slope ``u' = p''/p - u^2``: (3, n)."""
     terms, z, top = _relative_terms(c, y)
     total = terms.sum(axis=1)
@@ -160,19 +168,19 @@ def _slopes(c: Components, y: Array) -> Array:
     return np.stack([log_p, u, second - u * u])
 
 
-def _score(c: Components, y: Array) -> Array:
+def _score(c: UnivariateMixtures, y: Array) -> Array:
     out: Array = _slopes(c, y)[1]
     return out
 
 
-def _bend(c: Components, y: Array) -> Array:
+def _bend(c: UnivariateMixtures, y: Array) -> Array:
     out: Array = _slopes(c, y)[2]
     return out
 
 
 def _solve(
     f: Evaluator,
-    c: Components,
+    c: UnivariateMixtures,
     row: Indices,
     bracket: tuple[Array, Array],
     value: Array | float = 0.0,
@@ -181,14 +189,14 @@ def _solve(
     """Roots of ``f(y) = value``, give or take ``slack``, for mixtures ``row``: (n,)."""
 
     def excess(y: Array, row: Indices, value: Array) -> Array:
-        return each(f, c, row, y) - value
+        return map_rows(f, c, row, y) - value
 
     tolerances = {"fatol": slack}
     x: Array = elementwise.find_root(excess, bracket, args=(row, value), tolerances=tolerances).x
     return x
 
 
-def _scan(c: Components) -> tuple[Indices, Array]:
+def _scan(c: UnivariateMixtures) -> tuple[Indices, Array]:
     """Increasing points, row after row, fine enough to tell the critical points apart.
 
     At a mode p'' <= 0, hence |y - mu_k| <= s_k for some k: every mode is within one standard
@@ -206,35 +214,35 @@ def _scan(c: Components) -> tuple[Indices, Array]:
     return row, low[row, 0] + step[row, 0] * spots[row, column]
 
 
-def _signed_scan(c: Components) -> tuple[Indices, Array, Array, NDArray[np.bool_]]:
+def _signed_scan(c: UnivariateMixtures) -> tuple[Indices, Array, Array, NDArray[np.bool_]]:
     """Rows, places, log p and whether p rises, with a point where the score nears zero and turns.
 
     A mode and an antimode within one cell leave the signs at its ends equal; between them the
     score has an extremum, which its derivative betrays.
     """
     row, y = _scan(c)
-    log_p, u, v = each(_slopes, c, row, y)
+    log_p, u, v = map_rows(_slopes, c, row, y)
     rising = u >= 0
     towards_zero = np.where(rising, -v, v)
     inside = (row[1:] == row[:-1]) & (rising[1:] == rising[:-1])
     dip = np.flatnonzero(inside & (towards_zero[:-1] > 0) & (towards_zero[1:] < 0))
     x = _solve(_bend, c, row[dip], (y[dip], y[dip + 1]))
-    extra = each(_slopes, c, row[dip], x)
+    extra = map_rows(_slopes, c, row[dip], x)
     new = ((row, row[dip]), (y, x), (log_p, extra[0]), (rising, extra[1] >= 0))
     row, y, log_p, rising = (np.insert(a, dip + 1, b) for a, b in new)
     return row, y, log_p, rising
 
 
 def _turns(
-    c: Components, row: Indices, y: Array, rising: NDArray[np.bool_]
+    c: UnivariateMixtures, row: Indices, y: Array, rising: NDArray[np.bool_]
 ) -> tuple[Indices, Array, Array]:
     """Zeros of p' between points of the scan: after which point, where, and log p there."""
     turn = np.flatnonzero((row[1:] == row[:-1]) & (rising[1:] != rising[:-1]))
     x = _solve(_score, c, row[turn], (y[turn], y[turn + 1]))
-    return turn, x, each(_log_pdf, c, row[turn], x)
+    return turn, x, map_rows(_log_pdf, c, row[turn], x)
 
 
-def _cells(c: Components) -> _Cells:
+def _cells(c: UnivariateMixtures) -> _Cells:
     row, y, log_p, rising = _signed_scan(c)
     turn, x, log_x = _turns(c, row, y, rising)
     row = np.insert(row, turn + 1, row[turn])
@@ -252,7 +260,7 @@ def _cells(c: Components) -> _Cells:
     )
 
 
-def _crossings(c: Components, cells: _Cells, log_f: Array) -> tuple[Indices, Array]:
+def _crossings(c: UnivariateMixtures, cells: _Cells, log_f: Array) -> tuple[Indices, Array]:
     """Rows and places where log p meets ``log_f`` (r,), upwards and downwards in turn.
 
     A row whose ``log_f`` is NaN or infinite has none.
@@ -270,19 +278,21 @@ def _crossings(c: Components, cells: _Cells, log_f: Array) -> tuple[Indices, Arr
     return row, _solve(_log_pdf, c, row, (lower, upper), goal, slack=ROUNDING)
 
 
-def _mass(c: Components, row: Indices, x: Array) -> Array:
+def _mass(c: UnivariateMixtures, row: Indices, x: Array) -> Array:
     """Probability between upward and downward crossings: (r,)."""
-    signed = np.resize([-1.0, 1.0], len(x)) * each(cdf, c, row, x)
+    signed = np.resize([-1.0, 1.0], len(x)) * map_rows(cdf, c, row, x)
     mass: Array = np.bincount(row, weights=signed, minlength=len(c)).astype(float)
     return mass
 
 
-def _threshold(mass: Components, c: Components, cells: _Cells, level: float) -> Array:
+def _threshold(
+    mass: UnivariateMixtures, c: UnivariateMixtures, cells: _Cells, level: float
+) -> Array:
     """``log f_i`` for which ``P(p_i(Y) >= f_i) = level`` with Y ~ ``mass``: (r,)."""
     rows = np.arange(len(c))
     tail = (1 - level) / 4
     ends = quantile(mass, np.array([tail, 1 - tail]))
-    log_ends = np.minimum(*(each(_log_pdf, c, rows, end) for end in ends.T))
+    log_ends = np.minimum(*(map_rows(_log_pdf, c, rows, end) for end in ends.T))
     # {p >= bottom} holds all between `ends`, more than `level`; {p > top} holds nothing.
     lower, upper = ends[cells.row].T
     within = np.where((cells.left > lower) & (cells.left < upper), cells.log_left, np.inf)

@@ -35,7 +35,7 @@ class _Slope:
     precision: Array  # (n, dy, dy) sum_k r_k Q_k
 
 
-def modes(blocks: tuple[Block, ...]) -> list[Array]:
+def climb_to_modes(blocks: tuple[Block, ...]) -> list[Array]:
     """Local maxima of each row's density, highest first: m arrays of shape (k_i, dy).
 
     Every maximum that a climb from a relevant centre reaches; in two dimensions and more a

@@ -50,7 +50,7 @@ SINGLE = (
 FAR = 40.0
 
 
-def bell_and_below(z: Any) -> tuple[Any, Any]:
+def kernel_and_cdf(z: Any) -> tuple[Any, Any]:
     """``exp(-z^2 / 2)`` and ``Phi(z)`` for an array of doubles or of single precision.
 
     Relative errors of doubles are below 2e-14 up to 8 in either direction, and below 2e-13 down to

@@ -22,7 +22,7 @@ from scipy.spatial.distance import cdist
 from condensity._typing import Array
 from condensity._utils.numerics import row_blocks
 from condensity.distributions import _univariate as univariate
-from condensity.distributions._univariate import ROOT_2PI, Components, tiles
+from condensity.distributions._univariate import ROOT_2PI, UnivariateMixtures, tiles
 from condensity.distributions.block import Block
 
 #: A Gaussian is nothing beyond as many standard deviations: ``exp(-40)`` of its height.
@@ -42,10 +42,10 @@ def overlap(a: Block, b: Block) -> Array:
     return _overlap_by_row(a, b)
 
 
-def spread(blocks: Sequence[Block], c: Components) -> Array:
+def mean_difference_of_blocks(blocks: Sequence[Block], c: UnivariateMixtures) -> Array:
     """``E|Y - Y'|`` of one output by row (m,); ``c`` are the components of the blocks."""
     if c.shared or any(block.scale is not None for block in blocks):
-        return univariate.spread(c)
+        return univariate.mean_difference(c)
     sds = [float(block.factor[0, 0]) for block in blocks]
     ends = np.array([[block.centers.min(), block.centers.max()] for block in blocks])
     moved = np.stack([_moved(block) for block in blocks])  # (blocks, m)
@@ -55,7 +55,7 @@ def spread(blocks: Sequence[Block], c: Components) -> Array:
     waves = GAUSSIAN_END * reach / (2 * np.pi * np.sqrt(2) * min(sds))
     few = waves <= WAVES_A_CENTER * c.width
     out = np.empty(len(c))
-    out[~few] = univariate.spread(c.take(~few))
+    out[~few] = univariate.mean_difference(c.take(~few))
     if few.any():
         h, count = 2 * np.pi / float(reach[few].max()), int(np.ceil(waves[few].max()))
         own = [

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from condensity._typing import Array
-from condensity.distributions._univariate import ROOT_2PI, Components, tiles
+from condensity.distributions._univariate import ROOT_2PI, UnivariateMixtures, tiles
 from condensity.distributions.block import Block
 from condensity.distributions.bounds import Bounds
 
@@ -25,7 +25,7 @@ NODES, PANELS = 16, 8
 STEP = 0.6
 
 
-def mean(c: Components, bounds: Bounds) -> Array:
+def bounded_mean(c: UnivariateMixtures, bounds: Bounds) -> Array:
     """``E[y(U)]`` for mixtures of u, one output between two bounds: (r,)."""
     total = np.zeros(len(c))
     for e, share in _normal_rule(float(c.sds.max(initial=0.0))):
@@ -34,7 +34,7 @@ def mean(c: Components, bounds: Bounds) -> Array:
     return total
 
 
-def covariance(blocks: Sequence[Block], bounds: Bounds, means: Array) -> Array:
+def bounded_covariance(blocks: Sequence[Block], bounds: Bounds, means: Array) -> Array:
     """``E (y_1(U) - mean_1)(y_2(U) - mean_2)``, or the square for one output: (m,).
 
     ``means`` are those of y, (m, 1) or (m, 2), of which at least one has two bounds.
@@ -58,7 +58,7 @@ def covariance(blocks: Sequence[Block], bounds: Bounds, means: Array) -> Array:
     return total
 
 
-def crps(c: Components, bounds: Bounds, means: Array, y: Array, u: Array) -> Array:
+def bounded_crps(c: UnivariateMixtures, bounds: Bounds, means: Array, y: Array, u: Array) -> Array:
     """``E|Y - y_i| - E|Y - Y'| / 2`` for ``y`` (r,) with free coordinates ``u`` (r,): (r,).
 
     ``means`` (r,) are those of y.
@@ -69,7 +69,7 @@ def crps(c: Components, bounds: Bounds, means: Array, y: Array, u: Array) -> Arr
     return to_y - _half_spread(c, bounds)
 
 
-def _below(c: Components, bounds: Bounds, y: Array, u: Array) -> Array:
+def _below(c: UnivariateMixtures, bounds: Bounds, y: Array, u: Array) -> Array:
     """``E (y_i - Y)_+``: the integral from the lower end to y_i, in panels up to there: (r,)."""
     widest = float(c.sds.max())
     reach = REACH + 2 * widest
@@ -87,7 +87,7 @@ def _below(c: Components, bounds: Bounds, y: Array, u: Array) -> Array:
     return total
 
 
-def _half_spread(c: Components, bounds: Bounds) -> Array:
+def _half_spread(c: UnivariateMixtures, bounds: Bounds) -> Array:
     """``E|Y - Y'| / 2 = int F (1 - F) dy``: (r,)."""
     step = min(STEP, STEP * float(c.sds.min()))
     reach = REACH * c.sds + c.sds**2

@@ -13,8 +13,8 @@ from scipy.special import ndtri
 
 from condensity._typing import Array
 from condensity._utils.numerics import CACHED, row_blocks
-from condensity.distributions._normal import bell_and_below
-from condensity.distributions._univariate import ROOT_2PI, Components, each, weighted
+from condensity.distributions._normal import kernel_and_cdf
+from condensity.distributions._univariate import ROOT_2PI, UnivariateMixtures, map_rows, weighted
 
 #: Steps to a quantile, at most (more than halving to the least number takes), and before halving
 #: takes turns.
@@ -26,7 +26,7 @@ NEAR, NEAR_SINGLE = 1e-5, 3e-3
 LEAST_SINGLE, MOST_SINGLE = 1e-30, 8
 
 
-def quantile(c: Components, q: Array) -> Array:
+def quantile(c: UnivariateMixtures, q: Array) -> Array:
     """The root of ``F_i(y) = q_j``, to rounding error; in a gap of the density any point of it.
 
     Parameters
@@ -58,7 +58,7 @@ def quantile(c: Components, q: Array) -> Array:
     return np.where(q == 0, -np.inf, np.where(q == 1, np.inf, x))
 
 
-def _where_tail_is(c: Components, side: float, tail: float) -> Array:
+def _where_tail_is(c: UnivariateMixtures, side: float, tail: float) -> Array:
     """``y`` with ``F_i(y) = tail`` (``side`` 1) or ``1 - F_i(y) = tail`` (-1): (r,).
 
     Halley's method on the logarithm of the tail, nearly straight far out, from the quantile of
@@ -78,7 +78,7 @@ def _where_tail_is(c: Components, side: float, tail: float) -> Array:
 
 
 def _climb(
-    c: Components,
+    c: UnivariateMixtures,
     side: float,
     tail: float,
     start: Array,
@@ -91,7 +91,7 @@ def _climb(
     narrowest = np.broadcast_to(c.sds.min(axis=1), (len(c),))
     rows, own = np.arange(len(c)), c  # that are not there yet
     for n_steps in range(most_steps):
-        mass, density, slope = each(partial(_tail_pdf_slope, side), own, None, y[rows])
+        mass, density, slope = map_rows(partial(_tail_pdf_slope, side), own, None, y[rows])
         low = side * (mass - tail) < 0
         lower[rows[low]], upper[rows[~low]] = y[rows[low]], y[rows[~low]]
         with np.errstate(all="ignore"):  # where the density is all but nothing
@@ -111,10 +111,10 @@ def _climb(
     return y
 
 
-def _tail_pdf_slope(side: float, c: Components, y: Array) -> Array:
+def _tail_pdf_slope(side: float, c: UnivariateMixtures, y: Array) -> Array:
     """``F_i(y_i)``, or ``1 - F_i(y_i)`` where ``side`` is -1, ``p_i(y_i)`` and ``p_i'``: (3, r)."""
     z = c.standardize(y.astype(c.weights.dtype, copy=False))
-    phi, below = bell_and_below(z if side > 0 else -z)
+    phi, below = kernel_and_cdf(z if side > 0 else -z)
     mass = weighted(c.weights, below)
     phi *= c.weights
     with np.errstate(over="ignore", invalid="ignore"):
@@ -123,7 +123,7 @@ def _tail_pdf_slope(side: float, c: Components, y: Array) -> Array:
     return np.stack([mass, phi.sum(axis=1), -weighted(phi, z)]).astype(np.float64, copy=False)
 
 
-def _gaussian_quantile(c: Components, z: float) -> Array:
+def _gaussian_quantile(c: UnivariateMixtures, z: float) -> Array:
     """The mean plus ``z`` standard deviations of each mixture: (r,)."""
     if c.shared:
         mean = c.weights @ c.means[0]
@@ -134,7 +134,7 @@ def _gaussian_quantile(c: Components, z: float) -> Array:
     return np.asarray(mean + z * np.sqrt(np.maximum(square - mean**2, 0.0)))
 
 
-def _bracket(c: Components, z: float) -> tuple[Array, Array]:
+def _bracket(c: UnivariateMixtures, z: float) -> tuple[Array, Array]:
     """Where the first and the last component reach ``z``, slightly widened: (r,) twice."""
     void, own = c.weights == 0, c.means + c.sds * z
     lower = np.where(void, np.inf, own).min(axis=1)

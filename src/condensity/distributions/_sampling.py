@@ -27,7 +27,7 @@ class Density(Protocol):
         """``n`` draws from each."""
 
 
-def draw(blocks: Sequence[Block], n: int, rng: np.random.Generator) -> Array:
+def draw_from_blocks(blocks: Sequence[Block], n: int, rng: np.random.Generator) -> Array:
     """``n`` independent draws from each row of a mixture: (m, n, dy)."""
     rows, dy = len(blocks[0]), blocks[0].n_outputs
     weights = np.concatenate([block.weights for block in blocks], axis=1)
@@ -45,7 +45,9 @@ def draw(blocks: Sequence[Block], n: int, rng: np.random.Generator) -> Array:
     return out
 
 
-def hpd_level(dist: Density, Y: Array, n_draws: int, width: int, random_state: Any) -> Array:
+def hpd_level_by_sampling(
+    dist: Density, Y: Array, n_draws: int, width: int, random_state: Any
+) -> Array:
     """The share of ``n_draws`` draws from each density that are as dense as y_i: (m,).
 
     ``width`` is the number of components, which a block of rows must leave room for.

@@ -15,7 +15,7 @@ import numpy as np
 
 from condensity._typing import Array, Indices
 from condensity._utils.numerics import row_blocks
-from condensity.distributions._normal import bell_and_below
+from condensity.distributions._normal import kernel_and_cdf
 
 ROOT_2PI = float(np.sqrt(2 * np.pi))
 
@@ -24,7 +24,7 @@ PIECES = 128
 
 
 @dataclass(frozen=True, eq=False)
-class Components:
+class UnivariateMixtures:
     """Weights, means and standard deviations of ``r`` mixtures of ``K`` Gaussians."""
 
     weights: Array  # (r, K) rows sum to one, zeros allowed
@@ -44,18 +44,18 @@ class Components:
         """Whether the rows differ in their weights only."""
         return len(self.means) == 1 and len(self.sds) == 1
 
-    def take(self, rows: Any) -> Components:
+    def take(self, rows: Any) -> UnivariateMixtures:
         """Mixtures of ``rows`` only; what is shared stays shared."""
         means = self.means if len(self.means) == 1 else self.means[rows]
         sds = self.sds if len(self.sds) == 1 else self.sds[rows]
-        return Components(self.weights[rows], means, sds)
+        return UnivariateMixtures(self.weights[rows], means, sds)
 
-    def single(self, origin: Array, unit: Array) -> Components:
+    def single(self, origin: Array, unit: Array) -> UnivariateMixtures:
         """In single precision, ``(y_i - origin_i) / unit_i``: near an origin all digits count."""
         means, sds = self.means - origin[:, None], self.sds / unit[:, None]
         means /= unit[:, None]
         parts: Any = (a.astype(np.float32) for a in (self.weights, means, sds))
-        return Components(*parts)
+        return UnivariateMixtures(*parts)
 
     def standardize(self, y: Array) -> Array:
         """``(y_i - mu_ik) / s_ik`` for ``y`` (r,): (r, K)."""
@@ -74,7 +74,7 @@ def tiles(rows: int, columns: int, width: int) -> Iterator[tuple[slice, slice]]:
 Evaluator = Callable[..., Array]  # of mixtures (r) and one number a row, or more: (..., r)
 
 
-def each(f: Evaluator, c: Components, rows: Indices | None, *ys: Array) -> Array:
+def map_rows(f: Evaluator, c: UnivariateMixtures, rows: Indices | None, *ys: Array) -> Array:
     """``f`` of mixture ``rows[j]`` at ``y[j]``, in bounded pieces: (n,) and (n,) to (..., n).
 
     None: mixture j, of which nothing is copied.
@@ -93,51 +93,51 @@ def weighted(weights: Array, values: Array) -> Array:
     return total
 
 
-def pdf(c: Components, y: Array) -> Array:
+def pdf(c: UnivariateMixtures, y: Array) -> Array:
     """``p_i(y_i)`` for ``y`` (r,): (r,)."""
     with np.errstate(over="ignore"):
         phi = np.exp(-0.5 * c.standardize(y) ** 2) / ROOT_2PI
     return weighted(c.weights / c.sds, phi)
 
 
-def cdf(c: Components, y: Array) -> Array:
+def cdf(c: UnivariateMixtures, y: Array) -> Array:
     """``F_i(y_i) = sum_k w_ik Phi((y_i - mu_ik) / s_ik)`` for ``y`` (r,): (r,)."""
-    return weighted(c.weights, bell_and_below(c.standardize(y))[1])
+    return weighted(c.weights, kernel_and_cdf(c.standardize(y))[1])
 
 
-def prob(c: Components, lower: Array, upper: Array) -> Array:
+def prob(c: UnivariateMixtures, lower: Array, upper: Array) -> Array:
     """``F_i(upper_i) - F_i(lower_i)``, with all its digits in either tail: (r,)."""
     a, b = c.standardize(lower), c.standardize(upper)
     with np.errstate(invalid="ignore"):
         flip = np.where(a + b > 0, -1.0, 1.0)  # subtract in the tail that is small
-    below = [bell_and_below(flip * z)[1] for z in (a, b)]
+    below = [kernel_and_cdf(flip * z)[1] for z in (a, b)]
     return weighted(c.weights, np.abs(below[1] - below[0]))
 
 
-def distance(c: Components, y: Array) -> Array:
+def distance(c: UnivariateMixtures, y: Array) -> Array:
     """``E|Y - y_i|`` under mixture i, for ``y`` (r,): (r,)."""
-    return each(_distance, c, None, y)
+    return map_rows(_distance, c, None, y)
 
 
-def variance(c: Components) -> Array:
+def variance(c: UnivariateMixtures) -> Array:
     """``Var[Y]`` under each mixture: (r,)."""
     mean = weighted(c.weights, np.broadcast_to(c.means, c.weights.shape))
     return weighted(c.weights, (c.means - mean[:, None]) ** 2 + c.sds**2)
 
 
-def spread(c: Components) -> Array:
+def mean_difference(c: UnivariateMixtures) -> Array:
     """``E|Y - Y'|`` under each mixture: (r,)."""
     return _spread_shared(c) if c.shared else _spread(c)
 
 
-def _distance(c: Components, y: Array) -> Array:
+def _distance(c: UnivariateMixtures, y: Array) -> Array:
     return weighted(c.weights, _mean_abs(y[:, None] - c.means, c.sds))
 
 
 def _mean_abs(mu: Array, s: Array) -> Array:
     """``E|Z|`` for Z ~ N(mu, s^2): ``mu (2 Phi(mu/s) - 1) + 2 s phi(mu/s)``."""
     below: Array
-    bell, below = bell_and_below(mu / s)
+    bell, below = kernel_and_cdf(mu / s)
     bell *= 2 / ROOT_2PI * s
     below *= 2
     below -= 1
@@ -146,7 +146,7 @@ def _mean_abs(mu: Array, s: Array) -> Array:
     return below
 
 
-def _spread_shared(c: Components) -> Array:
+def _spread_shared(c: UnivariateMixtures) -> Array:
     """``E|Y - Y'|`` when one K x K table of distances serves every row."""
     total = np.zeros(len(c))
     for part in row_blocks(c.width, 4 * c.width):
@@ -156,7 +156,7 @@ def _spread_shared(c: Components) -> Array:
     return total
 
 
-def _spread(c: Components) -> Array:
+def _spread(c: UnivariateMixtures) -> Array:
     """``E|Y - Y'|`` row by row: component k meets k + lag, each pair once and counted twice."""
     total = np.zeros(len(c))
     for rows in row_blocks(len(c), PIECES * c.width):

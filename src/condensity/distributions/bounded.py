@@ -27,7 +27,7 @@ from condensity.distributions.bounds import Bounds
 from condensity.distributions.mixture import ConditionalMixture
 
 
-class MappedMixture(Views):
+class BoundedMixture(Views):
     """The densities ``p(y | x_i)``, i = 1..m, of outputs with bounds.
 
     It answers the questions about densities that a ``ConditionalMixture`` answers, in the units of
@@ -61,9 +61,9 @@ class MappedMixture(Views):
         pairs = zip(self.bounds.lower, self.bounds.upper, strict=True)
         return f"MappedMixture({self.free!r}, bounds={[(float(a), float(b)) for a, b in pairs]})"
 
-    def __getitem__(self, index: Any) -> MappedMixture:
+    def __getitem__(self, index: Any) -> BoundedMixture:
         """Densities of ``index`` only: an integer (one row), slice, index array or mask."""
-        return MappedMixture(self.free[index], self.bounds)
+        return BoundedMixture(self.free[index], self.bounds)
 
     @property
     def n_outputs(self) -> int:
@@ -127,7 +127,7 @@ class MappedMixture(Views):
         Y = checks.rows_of(Y, len(self), 1)
         own = self.free.components("crps")
         u = self.bounds.free(Y)[:, 0]
-        return quadrature.crps(own, self.bounds, self._mean(0), Y[:, 0], u)
+        return quadrature.bounded_crps(own, self.bounds, self._mean(0), Y[:, 0], u)
 
     def hdr(self, level: float) -> list[Array]:
         """Highest-density region of probability ``level``, the smallest there is; one output."""
@@ -139,7 +139,7 @@ class MappedMixture(Views):
         """``P(p(Y | x_i) >= p(y_i | x_i))``: level of the smallest region that holds y_i, (m,)."""
         Y = checks.rows_of(Y, len(self), self.n_outputs)
         if self.n_outputs > 1:
-            return draws.hpd_level(self, Y, n_draws, self.free.width, random_state)
+            return draws.hpd_level_by_sampling(self, Y, n_draws, self.free.width, random_state)
         heights = self._heights("hpd_level").components("hpd_level")
         u = self.bounds.free(Y)[:, 0]
         level = levelsets.hpd_level(
@@ -175,10 +175,10 @@ class MappedMixture(Views):
                 out[:, j, k] = out[:, k, j] = self._covariance(j, k)
         return out
 
-    def marginal(self, columns: int | Sequence[int]) -> MappedMixture:
+    def marginal(self, columns: int | Sequence[int]) -> BoundedMixture:
         """The densities of the outputs ``columns`` alone, in that order."""
         keep = checks.columns_of(columns, self.n_outputs)
-        return MappedMixture(self.free.marginal(columns), self.bounds.take(keep))
+        return BoundedMixture(self.free.marginal(columns), self.bounds.take(keep))
 
     def sample(self, n: int = 1, random_state: Any = None) -> Array:
         """``n`` independent draws from each density: (m, n) for one output, else (m, n, dy)."""
@@ -213,7 +213,7 @@ class MappedMixture(Views):
         s = self.bounds.exponential(j)
         if s is None:
             own = self.free.marginal(j).components("mean")
-            return quadrature.mean(own, self.bounds.take(np.array([j])))
+            return quadrature.bounded_mean(own, self.bounds.take(np.array([j])))
         if s == 0:
             return self.free.marginal(j).mean()
         bound = self.bounds.lower[j] if s > 0 else self.bounds.upper[j]
@@ -226,7 +226,7 @@ class MappedMixture(Views):
             keep = [j] if j == k else [j, k]
             means = np.column_stack([self._mean(column) for column in keep])
             bounds = self.bounds.take(np.array(keep))
-            return quadrature.covariance(self.free.marginal(keep).blocks, bounds, means)
+            return quadrature.bounded_covariance(self.free.marginal(keep).blocks, bounds, means)
         if s == 0 and t == 0:
             return self.free.cov()[:, j, k]
         if s == 0 or t == 0:  # Cov[u, exp(s v)] = E exp(s v) (mean of u where tilted - mean of u)
@@ -243,4 +243,4 @@ class MappedMixture(Views):
 
 
 #: Densities that lie in memory.
-Mixture = ConditionalMixture | MappedMixture
+Mixture = ConditionalMixture | BoundedMixture

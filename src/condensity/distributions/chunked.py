@@ -24,7 +24,7 @@ from condensity.distributions.bounded import Mixture
 PART = 1 << 18
 
 
-class Parted(Views):
+class ChunkedDistribution(Views):
     """The densities ``p(y | x_i)``, i = 1..m, made part by part when they are asked for.
 
     It answers every question that a ``ConditionalMixture`` answers about its rows, with the same
@@ -61,12 +61,12 @@ class Parted(Views):
     def __getitem__(self, index: Any) -> Distribution:
         """Densities of ``index`` only: an integer (one row), slice, index array or mask."""
         rows = checks.rows_at(index, len(self))
-        return in_parts(self.X[rows], self.at, self.width, self.n_outputs)
+        return in_chunks(self.X[rows], self.at, self.width, self.n_outputs)
 
     def compute(self) -> Mixture:
         """All the densities, in memory."""
         dist = self.at(self.X)
-        return dist.compute() if isinstance(dist, Parted) else dist
+        return dist.compute() if isinstance(dist, ChunkedDistribution) else dist
 
     def log_pdf(self, Y: ArrayLike) -> Array:
         """``log p(y_i | x_i)``, (m,)."""
@@ -135,10 +135,12 @@ class Parted(Views):
         """Covariances, (m, dy, dy)."""
         return self.ask(lambda dist: dist.cov())
 
-    def marginal(self, columns: int | Sequence[int]) -> Parted:
+    def marginal(self, columns: int | Sequence[int]) -> ChunkedDistribution:
         """The densities of the outputs ``columns`` alone, in that order."""
         keep = checks.columns_of(columns, self.n_outputs)
-        return Parted(self.X, partial(_marginal, self.at, columns), self.width, len(keep))
+        return ChunkedDistribution(
+            self.X, partial(_marginal, self.at, columns), self.width, len(keep)
+        )
 
     def sample(self, n: int = 1, random_state: Any = None) -> Array:
         """``n`` independent draws from each density, (m, n) or (m, n, dy)."""
@@ -166,10 +168,10 @@ def _marginal(at: Callable[[Array], Mixture], columns: int | Sequence[int], X: A
 
 
 #: What a fitted estimator answers with.
-Distribution = Mixture | Parted
+Distribution = Mixture | ChunkedDistribution
 
 
-def in_parts(
+def in_chunks(
     X: Array,
     at: Callable[[Array], Mixture],
     width: int,
@@ -178,4 +180,6 @@ def in_parts(
     """The densities for the rows of ``X``: in memory where they are few, else part by part."""
     if len(X) * width <= BLOCK:
         return at(X)
-    return Parted(X.copy(), at, width, n_outputs)  # an answer stays when the caller's X changes
+    return ChunkedDistribution(
+        X.copy(), at, width, n_outputs
+    )  # an answer stays when the caller's X changes

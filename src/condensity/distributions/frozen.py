@@ -15,7 +15,7 @@ from condensity._utils.numerics import row_blocks
 from condensity._utils.parameters import check_rng
 from condensity.distributions import _checks as checks
 from condensity.distributions._quantiles import quantile
-from condensity.distributions._univariate import Components
+from condensity.distributions._univariate import UnivariateMixtures
 from condensity.distributions.bounds import Bounds
 
 #: Where integrals are cut: between two of these levels a density is smooth enough for a quadrature.
@@ -173,7 +173,7 @@ class Frozen:
         flat = q.ravel()
         out = np.full(flat.shape, np.nan)
         known = (flat >= 0) & (flat <= 1)
-        mirrored = Components(self._free.weights, sign * self._free.means, self._free.sds)
+        mirrored = UnivariateMixtures(self._free.weights, sign * self._free.means, self._free.sds)
         there = sign * quantile(mirrored, flat[known])[0]
         out[known] = self._shift + self._scale * there
         if self._bounds is not None:

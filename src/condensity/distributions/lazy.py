@@ -9,7 +9,7 @@ import numpy as np
 
 from condensity._utils.extras import require
 from condensity._utils.validation import check_weight
-from condensity.data.dask_samples import blocks_of, column_parts, is_dask
+from condensity.data.dask_samples import delayed_chunks, delayed_columns, is_dask
 
 
 class LazyDistribution:
@@ -68,7 +68,7 @@ class LazyDistribution:
 
     def sample(self, n_samples: int, random_state: int = 0) -> Any:
         """Draws, (m, n_samples) or (m, n_samples, dy); every part has a seed of its own."""
-        parts = column_parts(self.X)
+        parts = delayed_columns(self.X)
         rngs = np.random.default_rng(random_state).spawn(len(parts))
         tasks = [
             (_draw, self._shared, n_samples, rng, part)
@@ -87,13 +87,13 @@ class LazyDistribution:
         return () if n == 1 else (n,)
 
     def _with(self, y: Any, question: str) -> Any:
-        parts = column_parts(self.X)
+        parts = delayed_columns(self.X)
         if not is_dask(y) and np.ndim(y):
             raise TypeError(
                 f"y must be a number or a Dask collection in the parts of X, got {type(y).__name__}"
                 ": make it so with dask.array.from_array, or compute() the densities"
             )
-        given = column_parts(y, like=self.X) if is_dask(y) else [y] * len(parts)
+        given = delayed_columns(y, like=self.X) if is_dask(y) else [y] * len(parts)
         if len(given) != len(parts):
             raise ValueError(
                 f"y comes in {len(given)} parts and X in {len(parts)}: rechunk them alike"
@@ -103,21 +103,21 @@ class LazyDistribution:
         return assemble(self.X, tasks, ())
 
     def _answers(self, question: Callable[[Any], Any], shape: tuple[int, ...] = ()) -> Any:
-        parts = column_parts(self.X)
+        parts = delayed_columns(self.X)
         return assemble(self.X, [(_ask, self._shared, question, part) for part in parts], shape)
 
 
 def by_parts(model: Any, method: str, X: Any, shape: tuple[int, ...]) -> Any:
     """What a method of a model makes of every part of ``X``, as a Dask array (m, *shape)."""
     shared = require("dask", "dask").delayed(model, traverse=False)
-    return assemble(X, [(_call, shared, method, part) for part in column_parts(X)], shape)
+    return assemble(X, [(_call, shared, method, part) for part in delayed_columns(X)], shape)
 
 
 def mean_score(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
     """The score of a model over all parts: only sums come back."""
     dask = require("dask", "dask")
     shared = dask.delayed(model, traverse=False)
-    sums = [dask.delayed(_score)(shared, *block) for block in blocks_of(X, y, sample_weight)]
+    sums = [dask.delayed(_score)(shared, *block) for block in delayed_chunks(X, y, sample_weight)]
     total, weight = np.sum(dask.compute(sums)[0], axis=0)
     check_weight([weight], 1)
     return float(total / weight)

@@ -20,10 +20,10 @@ from condensity.distributions import _checks as checks
 from condensity.distributions import _levelsets as levelsets
 from condensity.distributions import _sampling as draws
 from condensity.distributions import _univariate as univariate
-from condensity.distributions._modes import modes as climb_to_modes
-from condensity.distributions._overlap import overlap, spread
+from condensity.distributions._modes import climb_to_modes as climb_to_modes
+from condensity.distributions._overlap import mean_difference_of_blocks, overlap
 from condensity.distributions._quantiles import quantile
-from condensity.distributions._univariate import Components
+from condensity.distributions._univariate import UnivariateMixtures
 from condensity.distributions.base import Views
 from condensity.distributions.block import Block, unframed
 
@@ -177,7 +177,7 @@ class ConditionalMixture(Views):
         """``P(Y <= y_i | x_i)``, one output only; ``Y`` as in :meth:`log_pdf`: (m,)."""
         c, shift, scale = self.in_frame("cdf")
         y = checks.rows_of(Y, len(self), 1)[:, 0]
-        return univariate.each(univariate.cdf, c, None, (y - shift) / scale)
+        return univariate.map_rows(univariate.cdf, c, None, (y - shift) / scale)
 
     def prob(self, lower: ArrayLike, upper: ArrayLike) -> Array:
         """``P(lower_i < Y <= upper_i | x_i)``, precise in both tails: (m,).
@@ -186,7 +186,7 @@ class ConditionalMixture(Views):
         """
         c, shift, scale = self.in_frame("prob")
         a, b = ((end - shift) / scale for end in checks.ordered_bounds(lower, upper, len(self)))
-        return univariate.each(univariate.prob, c, None, a, b)
+        return univariate.map_rows(univariate.prob, c, None, a, b)
 
     def quantile(self, q: ArrayLike) -> Array:
         """``y`` with ``P(Y <= y | x_i) = q``, one output only.
@@ -210,7 +210,10 @@ class ConditionalMixture(Views):
         """``E|Y - y_i| - E|Y - Y'| / 2``: continuous ranked probability score, one output: (m,)."""
         c, shift, scale = self.in_frame("crps")
         y = checks.rows_of(Y, len(self), 1)[:, 0]
-        return scale * (univariate.distance(c, (y - shift) / scale) - 0.5 * spread(self.blocks, c))
+        return scale * (
+            univariate.distance(c, (y - shift) / scale)
+            - 0.5 * mean_difference_of_blocks(self.blocks, c)
+        )
 
     def hdr(self, level: float) -> list[Array]:
         """Highest-density region of probability ``level``, the smallest there is; one output.
@@ -219,13 +222,13 @@ class ConditionalMixture(Views):
         """
         return levelsets.hdr(self.components("hdr"), level)
 
-    def in_frame(self, what: str) -> tuple[Components, Array, Array]:
+    def in_frame(self, what: str) -> tuple[UnivariateMixtures, Array, Array]:
         """Components in the frame that all blocks have in common: its shifts and scales, (m,)."""
         checks.one_output(self.n_outputs, what)
         blocks, shift, scale = unframed(self.blocks)
         return self.of_normalised(blocks).components(what), shift[:, 0], scale
 
-    def components(self, what: str) -> Components:
+    def components(self, what: str) -> UnivariateMixtures:
         """Weights, means and widths of one output's components, for ``what`` needs them."""
         checks.one_output(self.n_outputs, what)
         rows = 1 if all(block.fixed for block in self.blocks) else len(self)
@@ -236,7 +239,9 @@ class ConditionalMixture(Views):
             scales = np.ones(1) if block.fixed else block.scales
             sds.append(np.broadcast_to(block.factor[0, 0] * scales[:, None], shape))
         weights = np.concatenate([block.weights for block in self.blocks], axis=1)
-        return Components(weights, np.concatenate(means, axis=1), np.concatenate(sds, axis=1))
+        return UnivariateMixtures(
+            weights, np.concatenate(means, axis=1), np.concatenate(sds, axis=1)
+        )
 
     def modes(self) -> list[Array]:
         """Local maxima of each density, highest first: m arrays, (k_i,) or (k_i, dy)."""
@@ -253,7 +258,7 @@ class ConditionalMixture(Views):
         Y = checks.rows_of(Y, len(self), self.n_outputs)
         if self.n_outputs == 1:
             return levelsets.hpd_level(self.components("hpd_level"), Y[:, 0])
-        return draws.hpd_level(self, Y, n_draws, self.width, random_state)
+        return draws.hpd_level_by_sampling(self, Y, n_draws, self.width, random_state)
 
     def mean(self) -> Array:
         """``E[Y | x_i]``: (m,) for one output, else (m, dy)."""
@@ -288,7 +293,7 @@ class ConditionalMixture(Views):
     def sample(self, n: int = 1, random_state: Any = None) -> Array:
         """``n`` independent draws from each density: (m, n) for one output, else (m, n, dy)."""
         n = check_count("n", n, low=0)
-        return self._drop_axis(draws.draw(self.blocks, n, check_rng(random_state)))
+        return self._drop_axis(draws.draw_from_blocks(self.blocks, n, check_rng(random_state)))
 
     def _mean(self) -> Array:
         out = np.zeros((len(self), self.n_outputs))

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from condensity._typing import Array
-from condensity._utils.parallel import in_threads
+from condensity._utils.parallel import thread_map
 from condensity._utils.parameters import check_bandwidth, check_count, check_penalty
 from condensity._utils.validation import (
     check_inputs,
@@ -24,9 +24,9 @@ from condensity.data.dask_samples import is_dask
 from condensity.data.intake import take_in
 from condensity.data.prepare import Prepared, prepare
 from condensity.distributions.bounded import Mixture
-from condensity.distributions.chunked import in_parts
+from condensity.distributions.chunked import in_chunks
 from condensity.distributions.lazy import LazyDistribution, by_parts, mean_score
-from condensity.fitting.density import Density
+from condensity.fitting.density import KernelDensity
 from condensity.fitting.selection import BANDWIDTHS, PENALTIES, Candidates, Choice
 from condensity.lsce.averaged import Ensemble
 from condensity.lsce.crossfit import Setting
@@ -82,7 +82,7 @@ class KernelEstimator(BaseEstimator):
             bounds=bounds,
             subsample=subsample,
             seed=int(row_rng.integers(2**63)),
-            spread=in_threads(getattr(self, "n_jobs", None)),
+            spread=thread_map(getattr(self, "n_jobs", None)),
         )
         n_centers = self._count_centers(taken.n_all)
         if taken.others is not None and self.n_centers != "auto" and n_centers > (subsample or 0):
@@ -140,7 +140,7 @@ class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
         -------
         ConditionalMixture or, for outputs with bounds, MappedMixture
             Answers ``pdf``, ``cdf``, ``quantile``, ``mean``, ``sample`` and the like, exactly.  For
-            very many rows it is a ``Parted``, which gives the same answers part by part; for Dask
+            very many rows it is a ``ChunkedDistribution``, which gives the same answers part by part; for Dask
             arrays and data frames a ``LazyDistribution``, which answers with Dask arrays.
         """
         if is_dask(X):
@@ -148,7 +148,7 @@ class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
             return LazyDistribution(self, X)
         # A copy, so that densities stay what they were when the estimator is fitted once more.
         at = copy(self)._at
-        return in_parts(self._inputs(X), at, self._width, self._n_outputs)
+        return in_chunks(self._inputs(X), at, self._width, self._n_outputs)
 
     def predict(self, X: Any) -> Any:
         """Conditional mean E[y|x], (m,) or (m, dy) as y was given to ``fit``."""
@@ -187,7 +187,7 @@ class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
         return self._density.width
 
     def _keep(
-        self, prepared: Prepared, density: Density | Ensemble, setting: Choice | Setting
+        self, prepared: Prepared, density: KernelDensity | Ensemble, setting: Choice | Setting
     ) -> None:
         """Set what every fitted estimator shows: last of all, so that no fit is half done."""
         self._remember(prepared, density)

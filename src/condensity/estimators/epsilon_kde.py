@@ -7,15 +7,15 @@ from typing import Any, Self
 import numpy as np
 
 from condensity._typing import Array
-from condensity._utils.parallel import spread
+from condensity._utils.parallel import parallel_map
 from condensity._utils.parameters import check_epsilon, check_rng, check_width
 from condensity.estimators.base import ConditionalDensityEstimator, score_columns
 from condensity.fitting.neighbors import (
+    NeighborChoice,
     NeighborDensity,
-    Radius,
+    given_radius,
     radii,
     select_radius,
-    unscored_radius,
 )
 from condensity.fitting.scores import SCORES
 from condensity.fitting.selection import BANDWIDTHS
@@ -103,14 +103,14 @@ class EpsilonKDE(ConditionalDensityEstimator):
         prepared = self._prepare(X, y, sample_weight, rng, scored=scored)
         sample = prepared.standardised
         if epsilon is not None and width is not None:
-            choice = unscored_radius(epsilon, width)
+            choice = given_radius(epsilon, width)
         else:
             choice = select_radius(
                 sample,
                 prepared.deals[0],
                 radii(sample) if epsilon is None else (epsilon,),
                 BANDWIDTHS if width is None else (width,),
-                spread(self.n_jobs),
+                parallel_map(self.n_jobs),
             )
         density = NeighborDensity(
             prepared.x_scaling, prepared.y_scaling, sample, choice.epsilon, choice.sigma_y
@@ -127,7 +127,7 @@ class EpsilonKDE(ConditionalDensityEstimator):
         return "both epsilon and bandwidth"
 
 
-def _table(choice: Radius, unit: Array) -> dict[str, Array]:
+def _table(choice: NeighborChoice, unit: Array) -> dict[str, Array]:
     """All candidates with their scores, in the units of y."""
     epsilon, sigma_y = np.meshgrid(choice.epsilons, choice.bandwidths, indexing="ij")
     losses = choice.losses.reshape(epsilon.size, -1)

@@ -7,11 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from condensity._utils.parallel import one_blas_thread, spread
+from condensity._utils.parallel import one_blas_thread, parallel_map
 from condensity._utils.parameters import check_rng, check_subsample
 from condensity.estimators.base import ConditionalDensityEstimator, cv_table
-from condensity.fitting.selection import select, shipped_losses, unscored
-from condensity.lsce.full_data import fit_plainly
+from condensity.fitting.selection import normalised_losses, only_candidate, select
+from condensity.lsce.full_data import fit_least_squares
 from condensity.lsce.published import sce_problem
 
 
@@ -107,11 +107,13 @@ class LSCDE(ConditionalDensityEstimator):
         prepared = self._prepare(X, y, sample_weight, rng, scored=scored, subsample=subsample)
         plan = prepared.plan
         W = np.eye(plan.sample.X.shape[1])
-        workers = spread(self.n_jobs)
+        workers = parallel_map(self.n_jobs)
         choice = (
-            select(plan, W, candidates, shipped_losses, workers) if scored else unscored(candidates)
+            select(plan, W, candidates, normalised_losses, workers)
+            if scored
+            else only_candidate(candidates)
         )
-        fit = partial(fit_plainly, sce_problem(plan, choice), choice.sigma_y, prepared.others)
+        fit = partial(fit_least_squares, sce_problem(plan, choice), choice.sigma_y, prepared.others)
         with one_blas_thread():
             alpha, sce = fit(prepared.x_scaling, W)
         self._keep(prepared, prepared.density(W, alpha, choice), choice)

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from condensity._utils.parallel import one_blas_thread, spread
+from condensity._utils.parallel import one_blas_thread, parallel_map
 from condensity._utils.parameters import (
     check_bandwidth,
     check_count,
@@ -34,8 +34,8 @@ from condensity.estimators.regressor_location import check_location
 from condensity.fitting.scores import SCORES, Score
 from condensity.lsce.averaged import Ensemble
 from condensity.lsce.configurations import Configuration
-from condensity.lsce.fit import Result, run
-from condensity.lsce.settings import Search
+from condensity.lsce.fit import EnsembleFit, fit_ensemble
+from condensity.lsce.settings import SearchSpace
 from condensity.lsce.task import Task
 
 
@@ -261,15 +261,15 @@ class LSCE(DensityReducer):
             others=prepared.others,
         )
         with one_blas_thread():  # workers see to it for themselves, what is between them does not
-            result = run(task, rng, spread(self.n_jobs), report)
+            result = fit_ensemble(task, rng, parallel_map(self.n_jobs), report)
         warn_of_no_room(self.n_components, n_outputs, locators, result.configurations)
         self._keep_result(prepared, score, result)
         return self
 
-    def _search(self) -> Search:
+    def _search(self) -> SearchSpace:
         sigmas, penalty = check_bandwidth(self.bandwidth), check_penalty(self.penalty)
         sigma_z, sigma_y = (None, None) if sigmas is None else sigmas
-        return Search(
+        return SearchSpace(
             sigma_z,
             sigma_y,
             penalty,
@@ -281,7 +281,7 @@ class LSCE(DensityReducer):
     def _what_to_fix(self) -> str:
         return "bandwidth, penalty, n_components and location, with n_members=1"
 
-    def _keep_result(self, prepared: Prepared, score: Score, result: Result) -> None:
+    def _keep_result(self, prepared: Prepared, score: Score, result: EnsembleFit) -> None:
         W = orient(prepared, result.W)
         scalings = prepared.y_scaling, prepared.x_scaling
         density = Ensemble(result.parts, *scalings, W, result.stretch, prepared.bounds)

@@ -10,16 +10,16 @@ import numpy as np
 
 from condensity._typing import Array
 from condensity.data.prepare import Prepared
-from condensity.data.resolution import Recorded
+from condensity.data.resolution import RecordedValues
 from condensity.data.sample import Sample
 from condensity.distributions.bounds import Bounds
 from condensity.estimators.base import score_columns
 from condensity.fitting.scores import Score
 from condensity.lsce.configurations import Configuration
-from condensity.lsce.fit import Result
+from condensity.lsce.fit import EnsembleFit
 
 
-def configuration_table(prepared: Prepared, score: Score, result: Result) -> dict[str, Array]:
+def configuration_table(prepared: Prepared, score: Score, result: EnsembleFit) -> dict[str, Array]:
     """The configurations in scikit-learn's form; scores are minus losses, in the units of y.
 
     The scores of a split are those of the samples in a fold of the first deal.
@@ -67,13 +67,13 @@ def print_configuration(configuration: Configuration) -> None:
 
 def least_widths(measure: Sample, bounds: Bounds | None, *, heard: bool) -> Array:
     """The floor under the kernels' widths, in the units of y (dy,); warns of atoms if ``heard``."""
-    recorded = [Recorded.of(column, measure.weight) for column in measure.Y.T]
+    recorded = [RecordedValues.of(column, measure.weight) for column in measure.Y.T]
     if heard:
         _warn_of_atoms(recorded, bounds)
     return np.array([r.least_bandwidth for r in recorded])
 
 
-def _warn_of_atoms(recorded: Sequence[Recorded], bounds: Bounds | None) -> None:
+def _warn_of_atoms(recorded: Sequence[RecordedValues], bounds: Bounds | None) -> None:
     """Name the values that hold too much of the sample for a density."""
     for j, output in enumerate(recorded):
         if output.atom is not None:

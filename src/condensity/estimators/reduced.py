@@ -11,7 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clon
 from sklearn.utils.validation import check_is_fitted
 
 from condensity._typing import Array, Indices
-from condensity._utils.parallel import one_blas_thread, spread
+from condensity._utils.parallel import one_blas_thread, parallel_map
 from condensity._utils.parameters import check_counts, check_part, check_rng
 from condensity._utils.validation import (
     check_enough,
@@ -21,7 +21,7 @@ from condensity._utils.validation import (
     check_sample,
     remember_inputs,
 )
-from condensity.data.folds import deal_labels, is_table
+from condensity.data.folds import draw_fold_labels, is_contingency_table
 from condensity.data.sample import Scaling, canonical
 from condensity.distributions.bounded import Mixture
 from condensity.distributions.chunked import Distribution
@@ -29,7 +29,7 @@ from condensity.estimators.base import ConditionalDensityEstimator, score_column
 from condensity.estimators.lscde import LSCDE
 from condensity.estimators.sliced import SIR
 from condensity.estimators.two_steps import TwoSteps, check_has_components, seeded, splits
-from condensity.fitting.selection import first_least
+from condensity.fitting.selection import first_minimum
 
 
 class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensityEstimator):
@@ -135,9 +135,9 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
         losses = np.full((1, 1), np.nan)
         if len(candidates) > 1:
             trials = [(d, rows[train], rows[test]) for d in candidates for train, test in folds]
-            found = list(spread(self.n_jobs)(steps.loss, trials))
+            found = list(parallel_map(self.n_jobs)(steps.loss, trials))
             losses = np.reshape(found, (len(candidates), len(folds)))
-        best = candidates[first_least(losses.mean(axis=1))]
+        best = candidates[first_minimum(losses.mean(axis=1))]
         with one_blas_thread():
             reducer, density = steps.fit(rows, best)
         remember_inputs(self, X)
@@ -193,7 +193,9 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
         check_enough(name, len(origin), len(measure), n_folds=folds, fix=fix)
         labels = np.zeros(len(X), dtype=np.intp)
         none = np.arange(0)
-        labels[origin] = deal_labels(group, folds, table=is_table(measure), centers=none, rng=rng)
+        labels[origin] = draw_fold_labels(
+            group, folds, table=is_contingency_table(measure), centers=none, rng=rng
+        )
         return labels
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 from condensity._utils.parameters import check_count
 from condensity._utils.validation import check_inputs, check_reduced
 from condensity.data.dask_samples import is_dask
-from condensity.distributions.chunked import Distribution, in_parts
+from condensity.distributions.chunked import Distribution, in_chunks
 from condensity.distributions.lazy import by_parts
 from condensity.estimators.base import ConditionalDensityEstimator, KernelEstimator
-from condensity.fitting.density import Density
+from condensity.fitting.density import KernelDensity
 from condensity.lsce.averaged import Ensemble
 
 
@@ -43,7 +43,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator
 class DensityReducer(Reducer, ConditionalDensityEstimator):
     """Base of the estimators of p(y|x) that find the directions z = W x on the way."""
 
-    _density: Density | Ensemble
+    _density: KernelDensity | Ensemble
 
     def transform(self, X: Any) -> Any:
         """The reduced inputs ``z = W x``, (m, dz), of standardised x."""
@@ -60,4 +60,4 @@ class DensityReducer(Reducer, ConditionalDensityEstimator):
         """
         check_is_fitted(self)
         Z = check_reduced(Z, self.n_components_)
-        return in_parts(Z, self._density.at_reduced, self._width, self._n_outputs)
+        return in_chunks(Z, self._density.at_reduced, self._width, self._n_outputs)

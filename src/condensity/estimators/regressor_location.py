@@ -11,9 +11,9 @@ from sklearn.base import clone, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
 from condensity._typing import Array, Indices
-from condensity.lsce.location import Location, Locator, linear, nowhere
+from condensity.lsce.location import Location, Locator, constant_location, linear_location
 
-NAMED: dict[str, Locator] = {"none": nowhere, "linear": linear}
+NAMED: dict[str, Locator] = {"none": constant_location, "linear": linear_location}
 #: Folds for the out-of-fold residuals of a regressor.
 INNER_FOLDS = 5
 
@@ -25,7 +25,7 @@ def check_location(value: Any) -> dict[str, Locator]:
     if isinstance(value, str) and value in NAMED:
         return {value: NAMED[value]}
     if not isinstance(value, str | type) and hasattr(value, "fit") and is_regressor(value):
-        return {type(value).__name__: ByRegressor(value)}
+        return {type(value).__name__: RegressorLocation(value)}
     raise ValueError(
         "location must be 'auto', 'none', 'linear' or a regressor with fit and predict, "
         f"got {value!r}"
@@ -33,7 +33,7 @@ def check_location(value: Any) -> dict[str, Locator]:
 
 
 @dataclass(frozen=True, eq=False)
-class ByRegressor:
+class RegressorLocation:
     """Learns a location by a clone of a regressor; residuals are out of fold."""
 
     regressor: Any
@@ -61,7 +61,7 @@ class ByRegressor:
                 "unequal weight or repeated rows need: choose a regressor that does"
             )
         try:
-            return Fitted(model.fit(X, Y if Y.shape[1] > 1 else Y[:, 0], **options))
+            return FittedRegressor(model.fit(X, Y if Y.shape[1] > 1 else Y[:, 0], **options))
         except ValueError as error:
             raise ValueError(
                 f"location={type(model).__name__} cannot be fitted to {len(X)} samples of "
@@ -81,7 +81,7 @@ def _seeded(regressor: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FittedRegressor:
     """A fitted regressor as a function to (m, dy)."""
 
     model: Any

@@ -14,14 +14,21 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from condensity._typing import Array
-from condensity._utils.parallel import spread
+from condensity._utils.parallel import parallel_map
 from condensity._utils.parameters import check_count, check_rng, check_verbose
 from condensity.data.prepare import Prepared
 from condensity.estimators.base import cv_table, reporter
 from condensity.estimators.reducer import Reducer
 from condensity.fitting.moments import Reference
 from condensity.fitting.selection import RAW_BANDWIDTHS
-from condensity.lsce.published import Procedure, Progress, Solution, draw_starts, orient, search
+from condensity.lsce.published import (
+    Procedure,
+    Solution,
+    StartProgress,
+    draw_starts,
+    orient,
+    search_from_starts,
+)
 from condensity.subspaces.descent import Stop
 
 
@@ -53,7 +60,7 @@ class SubspaceSearch(Reducer):
         max_iter: int = 100,
         random_state: Any = None,
         n_jobs: int | None = None,
-        verbose: int | Callable[[Progress], None] = 0,
+        verbose: int | Callable[[StartProgress], None] = 0,
     ) -> None:
         self.n_components = n_components
         self.n_starts = n_starts
@@ -105,10 +112,12 @@ class SubspaceSearch(Reducer):
         draw = partial(draw_starts, rng, active=active, n_starts=n_starts)
         starts = [W for dz in self._dimensions(int(active.sum())) for W in draw(dz)]
         procedure = Procedure(candidates, scored, max_steps, self._reference)
-        spread_out = spread(self.n_jobs)
-        return prepared, search(prepared.plan, procedure, starts, spread=spread_out, report=report)
+        spread_out = parallel_map(self.n_jobs)
+        return prepared, search_from_starts(
+            prepared.plan, procedure, starts, spread=spread_out, report=report
+        )
 
-    def _print_progress(self, progress: Progress) -> None:
+    def _print_progress(self, progress: StartProgress) -> None:
         name = type(self).__name__.removeprefix("Published")
         print(
             f"[{name}] start {progress.done} of {progress.total}: "

@@ -19,14 +19,14 @@ from condensity._typing import Array
 from condensity.data.sample import Scaling
 from condensity.distributions.chunked import Distribution
 from condensity.estimators.reduced import Reduced
-from condensity.fitting.density import Density
+from condensity.fitting.density import KernelDensity
 from condensity.fitting.neighbors import NeighborDensity
-from condensity.lsce.averaged import Averaged, Ensemble
+from condensity.lsce.averaged import AveragedMembers, Ensemble
 from condensity.lsce.location import Constant, Plane
 from condensity.lsce.member import Coefficients
 
 Told = dict[str, Any]
-Kept = Ensemble | Density | NeighborDensity
+Kept = Ensemble | KernelDensity | NeighborDensity
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class Readable:
         if isinstance(model, Reduced):
             return _two_steps(model)
         density = _kept(model)
-        if hasattr(model, "components_") and isinstance(density, Ensemble | Density):
+        if hasattr(model, "components_") and isinstance(density, Ensemble | KernelDensity):
             summary = Affine.of_directions(density.x_scaling, density.W)
             return cls(density, None, summary, np.asarray(model.components_), density.x_scaling)
         return cls(density, None, None, None, density.x_scaling)
@@ -165,8 +165,8 @@ def _parts(density: Kept) -> list[Told]:
     if isinstance(density, Ensemble):
         return [_averaged(share, part, density.y_scaling) for share, part in density.parts]
     dy, y_scaling = len(density.y_scaling.mean), density.y_scaling
-    single = isinstance(density, Density)
-    centers = density.V if isinstance(density, Density) else density.sample.Y
+    single = isinstance(density, KernelDensity)
+    centers = density.V if isinstance(density, KernelDensity) else density.sample.Y
     return [
         _scaled(density.x_scaling)
         | {
@@ -189,7 +189,7 @@ def _group(size: int, factor: Array, free: bool) -> Told:
     return {"size": size, "factor": packed(factor), "free": free}
 
 
-def _averaged(share: float, part: Averaged, y_scaling: Scaling) -> Told:
+def _averaged(share: float, part: AveragedMembers, y_scaling: Scaling) -> Told:
     factor = y_scaling.sd[:, None] * part.factor
     intercept, slope = _location(part, y_scaling)
     centers, widths = part.components.centers, part.components.widths
@@ -206,7 +206,7 @@ def _averaged(share: float, part: Averaged, y_scaling: Scaling) -> Told:
     }
 
 
-def _location(part: Averaged, y_scaling: Scaling) -> tuple[Array, Array | None]:
+def _location(part: AveragedMembers, y_scaling: Scaling) -> tuple[Array, Array | None]:
     """Intercept (dy,) and slope (dx, dy) on standardised x, in the units of y."""
     location = part.location
     if isinstance(location, Constant):

@@ -17,7 +17,7 @@ from condensity.distributions.mixture import Block, ConditionalMixture
 
 
 @dataclass(frozen=True, eq=False)
-class Density:
+class KernelDensity:
     """A conditional density in the units of the data; call ``at`` on inputs."""
 
     x_scaling: Scaling
@@ -40,7 +40,7 @@ class Density:
         alpha: Array,
         sigma_z: float,
         sigma_y: float,
-    ) -> Density:
+    ) -> KernelDensity:
         """Clip the coefficients and forget the centres that are left without weight."""
         kept = alpha > 0
         U, V = basis.X[kept] @ W.T, basis.Y[kept]

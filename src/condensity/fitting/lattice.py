@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-Index = tuple[int, ...]
+GridIndex = tuple[int, ...]
 
 
-def descend(
-    loss: Callable[[Index], float],
-    starts: Iterable[Index],
+def descend_grid(
+    loss: Callable[[GridIndex], float],
+    starts: Iterable[GridIndex],
     shape: Sequence[int],
     strides: Sequence[int],
-) -> Index:
+) -> GridIndex:
     """From the best of ``starts``, follow single axes downhill by each of ``strides`` in turn.
 
     A step beyond the lattice ends at its edge.  ``loss`` is asked about some points again and
@@ -32,6 +32,6 @@ def descend(
     return best
 
 
-def _step(index: Index, axis: int, step: int, shape: Sequence[int]) -> Index:
+def _step(index: GridIndex, axis: int, step: int, shape: Sequence[int]) -> GridIndex:
     moved = min(max(index[axis] + step, 0), shape[axis] - 1)
     return (*index[:axis], moved, *index[axis + 1 :])

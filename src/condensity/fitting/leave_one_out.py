@@ -21,11 +21,11 @@ from condensity._typing import Array
 from condensity._utils.numerics import LOG2_E
 from condensity.data.sample import Sample
 from condensity.fitting.kernels import pull_to_subspace, squared_distances
-from condensity.fitting.scores import SCORES, Components
+from condensity.fitting.scores import SCORES, Gaussians
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class LeaveOneOutLoss:
     """The loss for fixed components of y: a function on matrices W."""
 
     X: Array  # (n, dx)
@@ -36,9 +36,9 @@ class LeftOut:
     pair: Array  # (b + 1, b + 1) A
     sigma_z: float
     log_background: float  # log a_0, finite
-    components: Components  # of y
+    components: Gaussians  # of y
 
-    def without_samples(self, mass: Array) -> LeftOut:
+    def without_samples(self, mass: Array) -> LeaveOneOutLoss:
         """The loss at no sample yet; centres weigh ``mass`` (b,) to those that are none of them."""
         none = slice(0, 0)
         return replace(
@@ -49,12 +49,12 @@ class LeftOut:
             log_mass=np.log(mass),
         )
 
-    def over(self, sample: Sample) -> LeftOut:
+    def over(self, sample: Sample) -> LeaveOneOutLoss:
         """The loss at other samples, in the same coordinates."""
         match = SCORES["squared"].match(sample.Y, self.components)
         return replace(self, X=sample.X, weight=sample.weight, match=match)
 
-    def at(self, W: Array) -> Point:
+    def at(self, W: Array) -> LeaveOneOutPoint:
         """Judge the densities in the coordinates ``z = W x``, W of shape (dz, dx)."""
         Z, U = self.X @ W.T, self.centers @ W.T
         q, squared = np.empty((len(Z), len(U) + 1)), squared_distances(Z, U)
@@ -68,14 +68,14 @@ class LeftOut:
         slope = q @ self.pair
         value = self.weight @ np.einsum("ik,ik->i", 0.5 * slope - self.match, q)
         slope -= self.match
-        return Point(self, W, q, slope, float(value))
+        return LeaveOneOutPoint(self, W, q, slope, float(value))
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class LeaveOneOutPoint:
     """The densities at one W: their loss and, on demand, its gradient."""
 
-    problem: LeftOut
+    problem: LeaveOneOutLoss
     W: Array  # (dz, dx)
     q: Array  # (n, b + 1)
     slope: Array  # (n, b + 1) derivative of a sample's loss with respect to q

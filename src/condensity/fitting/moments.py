@@ -52,7 +52,9 @@ class Moments:
 
     def keep(self, centers: Indices) -> Moments:
         """The moments of the basis functions that ``centers`` lists."""
-        return Moments(block(self.zz, centers), block(self.yy, centers), self.h[centers], self.n)
+        return Moments(
+            submatrix(self.zz, centers), submatrix(self.yy, centers), self.h[centers], self.n
+        )
 
     def loss(self, alpha: Array) -> Array:
         """``alpha^T G alpha / 2 - h^T alpha`` for each column of ``alpha`` (b, ...).
@@ -63,7 +65,7 @@ class Moments:
         return quadratic - self.h @ alpha
 
 
-def block(matrix: Array, kept: Indices) -> Array:
+def submatrix(matrix: Array, kept: Indices) -> Array:
     """The rows and columns of ``matrix`` (b, b) that ``kept`` lists; a third of np.ix_'s time."""
     return matrix.take(kept, axis=0).take(kept, axis=1)
 

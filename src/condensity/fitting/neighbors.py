@@ -23,8 +23,8 @@ from condensity._utils.numerics import row_blocks
 from condensity.data.sample import Sample, Scaling
 from condensity.distributions.block import Block
 from condensity.distributions.mixture import ConditionalMixture
-from condensity.fitting.scores import SCORES, Components
-from condensity.fitting.selection import first_least
+from condensity.fitting.scores import SCORES, Gaussians
+from condensity.fitting.selection import first_minimum
 
 #: Distances that differ by less, relatively, are equal: rounding must not choose the neighbours.
 TIE = 1e-12
@@ -82,7 +82,7 @@ def radii(sample: Sample) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Radius:
+class NeighborChoice:
     """The neighbourhood and the kernel with the least held-out loss, and the table that decided."""
 
     epsilon: float
@@ -98,7 +98,7 @@ def select_radius(
     epsilons: tuple[float, ...],
     bandwidths: tuple[float, ...],
     spread: Callable[..., Iterable[Array]] = map,
-) -> Radius:
+) -> NeighborChoice:
     """Choose epsilon and sigma_y by held-out squared loss.
 
     ``mass`` (folds, n) is the weight of each sample within each fold.  ``spread`` maps a function
@@ -107,13 +107,13 @@ def select_radius(
     at_bandwidth = partial(held_out_losses, sample, mass, epsilons)
     losses = np.stack(list(spread(at_bandwidth, bandwidths)), axis=1)
     mean = losses.mean(axis=-1)
-    i, j = np.unravel_index(first_least(mean), mean.shape)
-    return Radius(epsilons[i], bandwidths[j], epsilons, bandwidths, losses)
+    i, j = np.unravel_index(first_minimum(mean), mean.shape)
+    return NeighborChoice(epsilons[i], bandwidths[j], epsilons, bandwidths, losses)
 
 
-def unscored_radius(epsilon: float, sigma_y: float) -> Radius:
+def given_radius(epsilon: float, sigma_y: float) -> NeighborChoice:
     """What is given, for when there is nothing to choose."""
-    return Radius(epsilon, sigma_y, (epsilon,), (sigma_y,), np.full((1, 1, 1), np.nan))
+    return NeighborChoice(epsilon, sigma_y, (epsilon,), (sigma_y,), np.full((1, 1, 1), np.nan))
 
 
 def held_out_losses(
@@ -134,7 +134,7 @@ def _mean_losses(
 ) -> Array:
     """Mean loss of ``held`` under the densities of ``others``: (epsilons,)."""
     n, total = len(others), np.zeros(len(epsilons))
-    kernels = Components(others.Y, np.full(n, sigma_y))
+    kernels = Gaussians(others.Y, np.full(n, sigma_y))
     for rows in row_blocks(len(held), 2 * n * len(epsilons)):
         distances = cdist(held.X[rows], others.X)
         w = np.stack([neighbor_weights(distances, others.weight, e) for e in epsilons])
@@ -145,7 +145,7 @@ def _mean_losses(
     return np.asarray(total / weight.sum())
 
 
-def _norms(w: Array, kernels: Components) -> Array:
+def _norms(w: Array, kernels: Gaussians) -> Array:
     """``int p_i^2 = w_i^T A w_i`` for the rows of ``w`` (m, n): (m,)."""
     low, high, sigma = kernels.centers.min(), kernels.centers.max(), float(kernels.widths[0])
     nodes = (high - low) / (STEP * sigma) + 2 * REACH / STEP
@@ -153,16 +153,16 @@ def _norms(w: Array, kernels: Components) -> Array:
     return norms_by_nodes(w, kernels) if short else norms_by_pairs(w, kernels)
 
 
-def norms_by_pairs(w: Array, kernels: Components) -> Array:
+def norms_by_pairs(w: Array, kernels: Gaussians) -> Array:
     """``w_i^T A w_i``, with never more than a part of A in memory: (m,)."""
     total = np.zeros(len(w))
     for part in row_blocks(w.shape[1], w.shape[1]):
-        some = Components(kernels.centers[part], kernels.widths[part])
+        some = Gaussians(kernels.centers[part], kernels.widths[part])
         total += np.einsum("ik,ik->i", w[:, part] @ SCORES["squared"].pair(some, kernels), w)
     return total
 
 
-def norms_by_nodes(w: Array, kernels: Components) -> Array:
+def norms_by_nodes(w: Array, kernels: Gaussians) -> Array:
     """``int p_i^2`` of one output by the trapezoidal rule, exact to rounding: (m,).
 
     For kernels of one width its error is ``exp(-(pi / STEP)^2)``, and there are fewer nodes than

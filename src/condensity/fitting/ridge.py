@@ -11,14 +11,14 @@ from condensity._typing import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Ridged:
+class RidgeSystem:
     """``G + penalty I``, ready to be solved with."""
 
     G: Array  # (b, b)
     factor: Array | None  # its lower Cholesky factor, if there is one
 
     @classmethod
-    def of(cls, G: Array, penalty: float) -> Ridged:
+    def of(cls, G: Array, penalty: float) -> RidgeSystem:
         """Factor once for any number of right-hand sides."""
         ridged = G.T.copy(order="F")  # G is its own transpose, and LAPACK's order the other one
         ridged.flat[:: len(G) + 1] += penalty
@@ -35,4 +35,4 @@ class Ridged:
 
 def solve(G: Array, h: Array, *, penalty: float) -> Array:
     """Minimise ``a^T G a / 2 - h^T a + penalty / 2 a^T a`` for each column of ``h`` (b, ...)."""
-    return Ridged.of(G, penalty).solve(h)
+    return RidgeSystem.of(G, penalty).solve(h)

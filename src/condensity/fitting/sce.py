@@ -17,7 +17,7 @@ from condensity._utils.numerics import CACHED, row_blocks
 from condensity.data.sample import Sample
 from condensity.fitting.kernels import gaussian, pull_to_subspace, squared_distances
 from condensity.fitting.moments import Moments, Reference, Sums
-from condensity.fitting.ridge import Ridged
+from condensity.fitting.ridge import RidgeSystem
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class SCE:
         (yy,) = reference.products(centers.Y, sigma_y, phi_y, sample.weight)
         return cls(sample, centers, phi_y, yy, sigma_z, penalty)
 
-    def at(self, W: Array) -> Point:
+    def at(self, W: Array) -> SCEPoint:
         """Fit the density in the coordinates ``z = W x``, W of shape (dz, dx)."""
         Z, U = self.sample.X @ W.T, self.centers.X @ W.T
         phi_z, sums = np.empty(self.phi_y.shape), Sums.none(len(U))
@@ -55,11 +55,11 @@ class SCE:
             phi_z[rows] = gaussian(squared_distances(Z[rows], U), self.sigma_z)
             sums += Sums.of(phi_z[rows], self.phi_y[rows], self.sample.weight[rows])
         stats = sums.means(self.yy)
-        ridged = Ridged.of(stats.G, self.penalty)
+        ridged = RidgeSystem.of(stats.G, self.penalty)
         alpha = ridged.solve(stats.h)
         image = ridged.G @ alpha
         value = float(0.5 * (alpha @ image) - stats.h @ alpha)
-        return Point(self, W, phi_z, stats, alpha, value, ridged.solve(image))
+        return SCEPoint(self, W, phi_z, stats, alpha, value, ridged.solve(image))
 
     def blocks(self) -> list[slice]:
         """Rows that are worked on together: as many as centres, or a sum of them costs more."""
@@ -68,7 +68,7 @@ class SCE:
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class SCEPoint:
     """The fit at one W: its value, its coefficients, and on demand its gradient."""
 
     problem: SCE

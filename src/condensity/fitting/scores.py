@@ -24,7 +24,7 @@ from condensity.fitting.kernels import squared_distances
 
 
 @dataclass(frozen=True, eq=False)
-class Components:
+class Gaussians:
     """Centres (b, dy) and widths (b,) of isotropic Gaussians."""
 
     centers: Array
@@ -49,12 +49,12 @@ class Score:
         unit = self.unit(factor)
         return losses * unit if self.sign else losses - np.log(unit)
 
-    def match(self, V: Array, components: Components) -> Array:
+    def match(self, V: Array, components: Gaussians) -> Array:
         """``a`` for the rows of ``V`` (m, dy): (m, b)."""
         squared = squared_distances(V, components.centers)
         return self.compare(squared, components.widths[None, :] ** 2, V.shape[1])
 
-    def pair(self, ours: Components, theirs: Components) -> Array:
+    def pair(self, ours: Gaussians, theirs: Gaussians) -> Array:
         """``A`` between two sets of components: (b, b')."""
         squared = squared_distances(ours.centers, theirs.centers)
         variance = ours.widths[:, None] ** 2 + theirs.widths[None, :] ** 2

@@ -18,10 +18,10 @@ import numpy as np
 from scipy.special import softmax
 
 from condensity._typing import Array, Indices
-from condensity.data.folds import Plan
+from condensity.data.folds import FoldedSample
 from condensity.fitting import lattice
 from condensity.fitting.kernels import gaussian, squared_distances
-from condensity.fitting.moments import Moments, Reference, block, moments
+from condensity.fitting.moments import Moments, Reference, moments, submatrix
 from condensity.fitting.ridge import solve
 
 #: Bandwidths in units of the standard deviations of x and y, and penalties on ``alpha^T alpha``.
@@ -75,15 +75,15 @@ class Fold:
         """What the fold is judged by."""
         return self.moments.keep(self.usable)
 
-    def losses(self, score: Score, penalties: Iterable[float]) -> Array:
+    def losses(self, score: FoldLoss, penalties: Iterable[float]) -> Array:
         """The loss of the fit with each penalty."""
         return score(self, np.column_stack([solve(self.G, self.h, penalty=p) for p in penalties]))
 
 
 #: The loss on a fold for each column of coefficients of its usable basis functions.
-Score = Callable[[Fold, Array], Array]
+FoldLoss = Callable[[Fold, Array], Array]
 #: The folds at given bandwidths.
-Judge = Callable[[tuple[float, float]], list[Fold]]
+FoldsAt = Callable[[tuple[float, float]], list[Fold]]
 
 
 def raw_losses(fold: Fold, alphas: Array) -> Array:
@@ -91,7 +91,7 @@ def raw_losses(fold: Fold, alphas: Array) -> Array:
     return fold.held_out.loss(alphas)
 
 
-def shipped_losses(fold: Fold, alphas: Array) -> Array:
+def normalised_losses(fold: Fold, alphas: Array) -> Array:
     """Loss of the clipped and normalised density, the one that users get, for each column."""
     losses = np.empty(alphas.shape[1])
     for j, alpha in enumerate(alphas.T):
@@ -99,17 +99,17 @@ def shipped_losses(fold: Fold, alphas: Array) -> Array:
         kept = fold.usable[positive]
         log_phi_z = fold.squared_z[:, kept] * (-0.5 / fold.sigma_z**2)
         a = softmax(log_phi_z + np.log(alpha[positive]), axis=1) / fold.y_mass
-        half_norm = 0.5 * (a @ block(fold.moments.yy, kept))
+        half_norm = 0.5 * (a @ submatrix(fold.moments.yy, kept))
         losses[j] = fold.weight @ np.sum(a * (half_norm - fold.phi_y[:, kept]), axis=1)
     losses /= fold.weight.sum()
     return losses
 
 
 def select(
-    plan: Plan,
+    plan: FoldedSample,
     W: Array,
     candidates: Candidates,
-    score: Score,
+    score: FoldLoss,
     spread: Callable[..., Iterable[Array]] = map,
     reference: Reference = Reference.LEBESGUE,
 ) -> Choice:
@@ -122,9 +122,9 @@ def select(
 
 
 def select_near(
-    plan: Plan,
+    plan: FoldedSample,
     W: Array,
-    score: Score,
+    score: FoldLoss,
     last: Choice,
     reference: Reference = Reference.LEBESGUE,
 ) -> Choice:
@@ -136,7 +136,7 @@ def select_near(
     candidates, folds_at = last.candidates, cache(_judge(plan, W, reference))
     losses = np.full(last.losses.shape, np.nan)
 
-    def loss(i: int, penalty: lattice.Index) -> float:
+    def loss(i: int, penalty: lattice.GridIndex) -> float:
         row = losses[i, penalty[0]]
         if np.isnan(row).any():
             told = (candidates.penalties[penalty[0]],)
@@ -144,29 +144,29 @@ def select_near(
         return float(row.mean())
 
     @cache
-    def least(bandwidth: lattice.Index) -> float:
+    def least(bandwidth: lattice.GridIndex) -> float:
         at_bandwidth, start = partial(loss, bandwidth[0]), candidates.penalties.index(last.penalty)
-        best = lattice.descend(at_bandwidth, [(start,)], (len(candidates.penalties),), (1,))
+        best = lattice.descend_grid(at_bandwidth, [(start,)], (len(candidates.penalties),), (1,))
         return at_bandwidth(best)
 
     start = candidates.bandwidths.index((last.sigma_z, last.sigma_y))
-    lattice.descend(least, [(start,)], (len(candidates.bandwidths),), (1,))
+    lattice.descend_grid(least, [(start,)], (len(candidates.bandwidths),), (1,))
     return _best(candidates, losses)
 
 
-def _judge(plan: Plan, W: Array, reference: Reference) -> Judge:
+def _judge(plan: FoldedSample, W: Array, reference: Reference) -> FoldsAt:
     """The folds in the coordinates ``z = W x`` at given bandwidths, as a function of these."""
     Z, U = plan.sample.X @ W.T, plan.basis.X @ W.T
     squared = squared_distances(Z, U), squared_distances(plan.sample.Y, plan.basis.Y)
     return partial(_folds, plan, reference, squared)
 
 
-def unscored(candidates: Candidates) -> Choice:
+def only_candidate(candidates: Candidates) -> Choice:
     """The first candidate, for when there is nothing to choose."""
     return _best(candidates, np.full((1, 1, 1), np.nan))
 
 
-def first_least(losses: Array) -> int:
+def first_minimum(losses: Array) -> int:
     """Flat index of the first of the losses that are the least but for rounding.
 
     Candidates that no sample tells apart differ by rounding, which must not choose between them.
@@ -190,9 +190,9 @@ def _without(parts: list[Moments], total: Moments, j: int) -> Moments:
 
 
 def _losses(
-    folds_at: Judge,
+    folds_at: FoldsAt,
     penalties: tuple[float, ...],
-    score: Score,
+    score: FoldLoss,
     bandwidths: tuple[float, float],
 ) -> Array:
     """Held-out losses (penalties, folds) at one pair of bandwidths."""
@@ -200,7 +200,7 @@ def _losses(
 
 
 def _folds(
-    plan: Plan,
+    plan: FoldedSample,
     reference: Reference,
     squared: tuple[Array, Array],
     bandwidths: tuple[float, float],
@@ -219,7 +219,7 @@ def _folds(
     for j, rows in enumerate(plan.folds):
         usable = np.flatnonzero(plan.usable[j])
         train = _without(parts, total, j)
-        solved_from = block(train.G, usable), train.h[usable]
+        solved_from = submatrix(train.G, usable), train.h[usable]
         seen = zu[rows], sigma_z, phi_y[rows], y_mass, weight[rows]
         folds.append(Fold(*seen, parts[j], usable, *solved_from))
     return folds

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from importlib.metadata import version
 from inspect import signature
 from pathlib import Path
@@ -20,48 +20,57 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from condensity import estimators
 from condensity.data.sample import Sample, Scaling
 from condensity.distributions.bounds import Bounds
+from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
 from condensity.estimators.published_lsce import PublishedLSCE
-from condensity.estimators.regressor_location import Fitted
+from condensity.estimators.regressor_location import FittedRegressor
 from condensity.estimators.subspace_search import Start
-from condensity.fitting.density import Density
+from condensity.fitting.density import KernelDensity
 from condensity.fitting.neighbors import NeighborDensity
-from condensity.fitting.scores import Components
+from condensity.fitting.scores import Gaussians
 from condensity.io.atomic import write_at_once
 from condensity.io.container import DamagedFileError, pack, unpack
 from condensity.io.integrity import check_sound
-from condensity.lsce.averaged import Averaged, Ensemble
+from condensity.lsce.averaged import AveragedMembers, Ensemble
 from condensity.lsce.location import Constant, Plane
 from condensity.lsce.member import Coefficients
 from condensity.tables.frames import Column
 from condensity.tables.model import TableModel, Verdict
 
+#: The kinds of values in files, by the keys they have there.  Keys and field names are part of the
+#: file format: they stay when a class is renamed.
 VALUES: dict[str, Any] = {
-    kind.__name__: kind
-    for kind in (
-        Averaged,
-        Bounds,
-        Coefficients,
-        Column,
-        Components,
-        Constant,
-        Density,
-        Ensemble,
-        NeighborDensity,
-        Plane,
-        Sample,
-        Scaling,
-        Start,
-        TableModel,
-        Verdict,
-    )
+    "Averaged": AveragedMembers,
+    "Bounds": Bounds,
+    "Coefficients": Coefficients,
+    "Column": Column,
+    "Components": Gaussians,
+    "Constant": Constant,
+    "Density": KernelDensity,
+    "Ensemble": Ensemble,
+    "NeighborDensity": NeighborDensity,
+    "Plane": Plane,
+    "Sample": Sample,
+    "Scaling": Scaling,
+    "Start": Start,
+    "TableModel": TableModel,
+    "Verdict": Verdict,
 }
+#: The estimators in files, by the keys they have there.
 MODELS: dict[str, Any] = {
-    kind.__name__: kind
-    for kind in (*(getattr(estimators, name) for name in estimators.__all__), PublishedLSCE)
+    "EpsilonKDE": EpsilonKDE,
+    "FixedSubspace": FixedSubspace,
+    "LSCDE": LSCDE,
+    "LSCE": LSCE,
+    "LSMI": LSMI,
+    "PublishedLSCE": PublishedLSCE,
+    "Reduced": Reduced,
+    "SAVE": SAVE,
+    "SIR": SIR,
 }
+VALUE_KEYS = {kind: key for key, kind in VALUES.items()}
+MODEL_KEYS = {kind: key for key, kind in MODELS.items()}
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -112,7 +121,7 @@ def load(path: str | os.PathLike[str]) -> Any:
             origin = f" (written by version {content['version']!s:.20})"
         model = _Reader(arrays).value(content)
         estimator = model.model if isinstance(model, TableModel) else model
-        if type(estimator).__name__ not in MODELS:
+        if type(estimator) not in MODEL_KEYS:
             raise DamagedFileError("it holds no model")
         check_sound(estimator)
     except DamagedFileError as error:
@@ -131,7 +140,7 @@ class _Writer:
 
     def model(self, model: Any) -> dict[str, Any]:
         name = type(model).__name__
-        if name not in MODELS or MODELS[name] is not type(model):
+        if type(model) not in MODEL_KEYS:
             raise TypeError(
                 f"save takes a fitted estimator of this library, got {name}: of a pipeline or a "
                 "search save the step or the best_estimator_ that is one"
@@ -154,7 +163,7 @@ class _Writer:
                     f"{key}={value!r} is not stored: the model that is read has the default",
                     stacklevel=3,
                 )
-        return {"model": name, "parameters": parameters, "state": state}
+        return {"model": MODEL_KEYS[type(model)], "parameters": parameters, "state": state}
 
     def value(self, value: Any) -> Any:
         if value is None or isinstance(value, bool | int | float | str):
@@ -167,13 +176,13 @@ class _Writer:
             return {type(value).__name__: [self.value(item) for item in value]}
         if isinstance(value, dict) and all(isinstance(key, str) for key in value):
             return {"dict": {key: self.value(item) for key, item in value.items()}}
-        name = type(value).__name__
-        if VALUES.get(name) is type(value) and is_dataclass(value):
+        if type(value) in VALUE_KEYS:
             own = {f.name: self.value(getattr(value, f.name)) for f in fields(value)}
-            return {"value": name, "fields": own}
-        if MODELS.get(name) is type(value):
+            return {"value": VALUE_KEYS[type(value)], "fields": own}
+        if type(value) in MODEL_KEYS:
             return self.model(value)
-        if isinstance(value, Fitted):
+        name = type(value).__name__
+        if isinstance(value, FittedRegressor):
             name = f"location by {type(value.model).__name__}"
         raise TypeError(f"a {name}")
 

@@ -14,14 +14,16 @@ import numpy as np
 from condensity._typing import Array
 from condensity.data.sample import Scaling
 from condensity.distributions.block import Block
-from condensity.distributions.bounded import MappedMixture, Mixture
+from condensity.distributions.bounded import BoundedMixture, Mixture
 from condensity.distributions.bounds import Bounds
 from condensity.distributions.mixture import ConditionalMixture
-from condensity.fitting.scores import Components
-from condensity.lsce.member import Coefficients, View
+from condensity.fitting.scores import Gaussians
+from condensity.lsce.member import Coefficients, MemberView
 
 
-def as_blocks(weights: Array, components: Components, factor: Array, shift: Array) -> list[Block]:
+def mixture_blocks(
+    weights: Array, components: Gaussians, factor: Array, shift: Array
+) -> list[Block]:
     """Kernels and background of v as blocks of ``y = shift + factor v``.
 
     ``weights`` is (m, b + 1), ``factor`` (dy, dy), ``shift`` (m, dy); the last component, the
@@ -35,17 +37,19 @@ def as_blocks(weights: Array, components: Components, factor: Array, shift: Arra
 
 
 @dataclass(frozen=True, eq=False)
-class Averaged:
+class AveragedMembers:
     """The average of the members of one configuration, in the units of standardised y."""
 
     scaling: Scaling  # of x
     location: Callable[[Array], Array]  # standardised x (m, dx) -> m(x) (m, dy)
     factor: Array  # (dy, dy) L
-    components: Components  # of v
+    components: Gaussians  # of v
     members: Sequence[Coefficients]  # each for one penalty
 
     @classmethod
-    def of(cls, view: View, components: Components, members: Sequence[Coefficients]) -> Averaged:
+    def of(
+        cls, view: MemberView, components: Gaussians, members: Sequence[Coefficients]
+    ) -> AveragedMembers:
         """What is to be kept of a view to answer without its samples.
 
         Centres to which no member gives weight are left out: they change no answer.
@@ -53,7 +57,7 @@ class Averaged:
         used = np.any([member.alphas > 0 for member in members], axis=(0, 1))
         if used[:-1].any():  # there must be one to tell the kernels' width
             used[-1] = True
-            components = Components(components.centers[used], components.widths[used])
+            components = Gaussians(components.centers[used], components.widths[used])
             members = [
                 replace(member, U=member.U[used[:-1]], alphas=member.alphas[:, used])
                 for member in members
@@ -79,14 +83,14 @@ class Averaged:
                 "give a regressor whose predictions are finite, or location='linear'"
             )
         factor = y_scaling.sd[:, None] * self.factor
-        return as_blocks(self.weights(X, share), self.components, factor, shift)
+        return mixture_blocks(self.weights(X, share), self.components, factor, shift)
 
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
     """Configurations with their stacking weights, and the subspace they are about."""
 
-    parts: Sequence[tuple[float, Averaged]]
+    parts: Sequence[tuple[float, AveragedMembers]]
     y_scaling: Scaling
     x_scaling: Scaling
     W: Array  # (dz, dx) acts on standardised inputs
@@ -105,7 +109,7 @@ class Ensemble:
         if self.stretch is not None and not np.all(self.stretch == 1.0):
             # Backgrounds stay as they are: far away the density is the marginal.
             mixture = mixture.stretch(self.stretch, every=2)
-        return mixture if self.bounds is None else MappedMixture(mixture, self.bounds)
+        return mixture if self.bounds is None else BoundedMixture(mixture, self.bounds)
 
     def reduce(self, X: Array) -> Array:
         """``z = W x``, (m, dz)."""

@@ -18,13 +18,13 @@ import numpy as np
 from condensity._typing import Array
 from condensity.distributions.mixture import ConditionalMixture
 from condensity.fitting.scores import Score
-from condensity.lsce.crossfit import Judgement
+from condensity.lsce.crossfit import HeldOutEvaluation
 
 #: The factors to choose from; 1 is among them.
 FACTORS: tuple[float, ...] = tuple(k / 20 for k in range(12, 29))
 
 
-def best_stretch(judgements: Sequence[Judgement], weights: Array, least: float) -> float:
+def best_stretch(judgements: Sequence[HeldOutEvaluation], weights: Array, least: float) -> float:
     """The factor for all outputs, ``least`` or more unless it is 1.
 
     It is one for all: outputs that depend on one another lie near a sheet, which factors of their
@@ -40,12 +40,12 @@ def best_stretch(judgements: Sequence[Judgement], weights: Array, least: float) 
             for block in judgement.densities(i)
         ]
         Y, weight = crossfit.whole.Y[view.rows], view.held_out.weight
-        parts.append(HeldOut(ConditionalMixture(blocks), Y, weight))
+        parts.append(HeldOutDensities(ConditionalMixture(blocks), Y, weight))
     return _best_factor(parts, crossfit.score, least)
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
+class HeldOutDensities:
     """Densities of held-out samples, the samples and their weights."""
 
     dist: ConditionalMixture
@@ -89,7 +89,7 @@ class HeldOut:
         return float(self.weight @ np.mean(spread, axis=0))
 
 
-def _best_factor(parts: Sequence[HeldOut], score: Score, least: float) -> float:
+def _best_factor(parts: Sequence[HeldOutDensities], score: Score, least: float) -> float:
     bearable = sum(part.loss(score, 1.0) for part in parts)
     allowed = [
         factor

@@ -16,10 +16,10 @@ from functools import partial
 import numpy as np
 
 from condensity._typing import Array, Mask
-from condensity.fitting.leave_one_out import LeftOut
-from condensity.lsce.crossfit import Crossfit, Judgement, Setting
-from condensity.lsce.member import Outputs, View
-from condensity.lsce.settings import FIRST, Chooser, Search, first_setting
+from condensity.fitting.leave_one_out import LeaveOneOutLoss
+from condensity.lsce.crossfit import Crossfit, HeldOutEvaluation, Setting
+from condensity.lsce.member import MemberView, OutputKernels
+from condensity.lsce.settings import FIRST, SearchSpace, SettingSelector, first_setting
 from condensity.subspaces.chart import Minimum, minimise
 from condensity.subspaces.grassmann import orthonormal, random_point
 
@@ -57,12 +57,12 @@ class Configuration:
         """The mean loss over the samples; NaN when nothing was held out."""
         return np.nan if self.crossfit is None else float(self.crossfit.whole.weight @ self.losses)
 
-    def judge(self) -> Judgement:
+    def judge(self) -> HeldOutEvaluation:
         """What its members make of the samples that they have not seen."""
         assert self.crossfit is not None
         s = self.setting
         parts = self.crossfit.judge(self.Ws, s.sigma_z, s.sigma_y, (s.penalty,))
-        return Judgement(self.crossfit, parts)
+        return HeldOutEvaluation(self.crossfit, parts)
 
 
 #: Maps a function over items.
@@ -72,7 +72,7 @@ Spread = Callable[..., Iterable[Minimum]]
 def configure(
     crossfit: Crossfit,
     dz: int,
-    search: Search,
+    search: SearchSpace,
     rng: np.random.Generator,
     spread: Spread,
     smaller: Configuration | None = None,
@@ -86,27 +86,27 @@ def configure(
         for own, W in zip(starts, smaller.Ws, strict=True):
             own.append(_widen(W, dz, crossfit.active, rng))
     items = [(view, own, setting) for view, own in zip(crossfit.views, starts, strict=True)]
-    Ws = [end.W for end in spread(partial(learn, search.max_steps), items)]
-    chooser = Chooser(crossfit, Ws, search)
+    Ws = [end.W for end in spread(partial(learn_subspace, search.max_steps), items)]
+    chooser = SettingSelector(crossfit, Ws, search)
     setting = chooser.choose(setting, coarse=True, strides=(2,))
     learned = _settle(chooser, setting, refined=False)
     # In a table of cells a sample's own kernel is that of its whole cell: none can be left out.
     if dz >= crossfit.active.sum() or crossfit.by_cells:
         return learned
     found = [(view, W, setting) for view, W in zip(crossfit.views, Ws, strict=True)]
-    Ws = [end.W for end in spread(partial(refine, search.max_steps), found)]
-    chooser = Chooser(crossfit, Ws, search)
+    Ws = [end.W for end in spread(partial(refine_subspace, search.max_steps), found)]
+    chooser = SettingSelector(crossfit, Ws, search)
     refined = _settle(chooser, setting, refined=True)
     return min(refined, learned, key=lambda c: c.loss)
 
 
-def resettle(c: Configuration, crossfit: Crossfit, search: Search) -> Configuration:
+def reselect_setting(c: Configuration, crossfit: Crossfit, search: SearchSpace) -> Configuration:
     """The same members with other centres: the setting near theirs that is best for these."""
-    chooser = Chooser(crossfit, c.Ws, search)
+    chooser = SettingSelector(crossfit, c.Ws, search)
     return _settle(chooser, c.setting, refined=c.refined)
 
 
-def _settle(chooser: Chooser, near: Setting, *, refined: bool) -> Configuration:
+def _settle(chooser: SettingSelector, near: Setting, *, refined: bool) -> Configuration:
     """The configuration of given members, with the best setting near the one they learned with."""
     crossfit, Ws = chooser.crossfit, chooser.Ws
     s = chooser.choose(near, coarse=False, strides=(1,))
@@ -115,7 +115,7 @@ def _settle(chooser: Chooser, near: Setting, *, refined: bool) -> Configuration:
 
 
 def starting_points(
-    view: View, active: Mask, dz: int, n_starts: int, rng: np.random.Generator
+    view: MemberView, active: Mask, dz: int, n_starts: int, rng: np.random.Generator
 ) -> list[Array]:
     """Random subspaces that contain the directions of the view's location."""
     lead = view.location.directions[:dz]
@@ -125,11 +125,11 @@ def starting_points(
     for _ in range(n_starts if len(lead) < dz else 1):
         W = np.zeros((dz, len(active)))
         W[:, active] = random_point(rng, dz, int(active.sum()))
-        starts.append(containing(lead, W))
+        starts.append(subspace_containing(lead, W))
     return starts
 
 
-def containing(lead: Array, W: Array) -> Array:
+def subspace_containing(lead: Array, W: Array) -> Array:
     """The subspace nearest to that of ``W`` (dz, dx) that contains the rows of ``lead``."""
     lead = lead[: len(W)]
     rest = W - (W @ lead.T) @ lead
@@ -143,10 +143,10 @@ def _widen(W: Array, dz: int, active: Mask, rng: np.random.Generator) -> Array:
     return np.vstack([W, orthonormal(more - (more @ W.T) @ W)])
 
 
-def learn(max_steps: int, item: tuple[View, Sequence[Array], Setting]) -> Minimum:
+def learn_subspace(max_steps: int, item: tuple[MemberView, Sequence[Array], Setting]) -> Minimum:
     """Race the starts, then go on from the best: a subspace of least SCE."""
     view, starts, setting = item[0].thinned(LEARNING_CENTERS), *item[1:]
-    W, outputs = starts[0], Outputs.build(view, setting.sigma_y)
+    W, outputs = starts[0], OutputKernels.build(view, setting.sigma_y)
     n_fixed = min(len(view.location.directions), len(W))
     if len(starts) > 1:
         problem = outputs.problem(W, setting.sigma_z, setting.penalty)
@@ -156,15 +156,19 @@ def learn(max_steps: int, item: tuple[View, Sequence[Array], Setting]) -> Minimu
     return minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed)
 
 
-def refine(max_steps: int, item: tuple[View, Array, Setting], *, widening: float = 1.0) -> Minimum:
+def refine_subspace(
+    max_steps: int, item: tuple[MemberView, Array, Setting], *, widening: float = 1.0
+) -> Minimum:
     """Go on from W to the subspace in which samples left out are described best."""
     view, W, setting = item[0].thinned(LEARNING_CENTERS), *item[1:]
     n_fixed = min(len(view.location.directions), len(W))
-    problem = leaving_out(view, W, setting, widening)
+    problem = leave_one_out_problem(view, W, setting, widening)
     return minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed)
 
 
-def leaving_out(view: View, W: Array, setting: Setting, widening: float) -> LeftOut:
+def leave_one_out_problem(
+    view: MemberView, W: Array, setting: Setting, widening: float
+) -> LeaveOneOutLoss:
     """What refining minimises.
 
     Kernels are ``widening`` times as wide in z as the setting's, and no narrower in y than at
@@ -174,10 +178,10 @@ def leaving_out(view: View, W: Array, setting: Setting, widening: float) -> Left
     return view.left_out(W, widening * setting.sigma_z, sigma_y)
 
 
-def explore(
+def explore_dimensions(
     crossfit: Crossfit,
     dimension: int | None,
-    search: Search,
+    search: SearchSpace,
     rng: np.random.Generator,
     spread: Spread,
     report: Callable[[Configuration], None],
@@ -208,7 +212,7 @@ def explore(
     return found
 
 
-def simplest_of_the_best(configurations: Sequence[Configuration]) -> Configuration:
+def fewest_components(configurations: Sequence[Configuration]) -> Configuration:
     """The fewest directions whose loss is as good as the best, but for what is not worth more."""
     top = min(configurations, key=lambda c: c.loss)
     if top.crossfit is None:

@@ -9,10 +9,10 @@ import numpy as np
 from condensity._typing import Array, Mask
 from condensity.data.sample import Scaling
 from condensity.lsce.configurations import Configuration
-from condensity.lsce.member import View
+from condensity.lsce.member import MemberView
 
 
-def in_units_of(scaling: Scaling, view: View, W: Array) -> Array:
+def rescaled_subspace(scaling: Scaling, view: MemberView, W: Array) -> Array:
     """The subspace of a view as one of inputs standardised by ``scaling``, orthonormal rows."""
     if len(W) >= scaling.varies.sum():
         return np.eye(W.shape[1])[scaling.varies]
@@ -22,11 +22,11 @@ def in_units_of(scaling: Scaling, view: View, W: Array) -> Array:
     return np.asarray(np.linalg.qr((W * ratio).T)[0].T)
 
 
-def members(configuration: Configuration, view: View) -> list[Array]:
+def member_subspaces(configuration: Configuration, view: MemberView) -> list[Array]:
     """The members' subspaces in the coordinates of a ``view`` of all samples."""
     assert configuration.crossfit is not None
     return [
-        in_units_of(view.scaling, own, W)
+        rescaled_subspace(view.scaling, own, W)
         for own, W in zip(configuration.crossfit.views, configuration.Ws, strict=True)
     ]
 
@@ -46,7 +46,7 @@ def consensus(Ws: Sequence[Array]) -> tuple[Array, Array]:
     return np.asarray(Vt[: len(Ws[0])]), agreement
 
 
-def complete(W: Array, active: Mask) -> Array:
+def complete_subspace(W: Array, active: Mask) -> Array:
     """``W`` (dz, dx) with directions added until it holds every input that varies."""
     rest = np.eye(len(active))[active]
     rest = rest - (rest @ W.T) @ W

@@ -16,9 +16,9 @@ import numpy as np
 from condensity._typing import Array, Mask
 from condensity.data.sample import Sample
 from condensity.distributions.block import Block
-from condensity.fitting.scores import Components, Score
-from condensity.lsce.averaged import as_blocks
-from condensity.lsce.member import MOST_KEPT, Outputs, View
+from condensity.fitting.scores import Gaussians, Score
+from condensity.lsce.averaged import mixture_blocks
+from condensity.lsce.member import MOST_KEPT, MemberView, OutputKernels
 
 #: Numbers that tables of outputs may hold together, about (256 MiB).
 REMEMBERED = 1 << 25
@@ -34,19 +34,19 @@ class Setting:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class MemberEvaluation:
     """How the held-out samples of one view look to the member that has not seen them."""
 
     weights: Array  # (penalties, m, b + 1)
-    components: Components
+    components: Gaussians
     match: Array  # (penalties, m) w^T a
 
 
 @dataclass(frozen=True, eq=False)
-class Tables:
+class ScoreTables:
     """All about the outputs of one view that does not depend on W, for one sigma_y."""
 
-    outputs: Outputs
+    outputs: OutputKernels
     match: Array  # (m, b + 1) a, of the samples held out
     pair: Array  # (b + 1, b + 1) A
 
@@ -58,19 +58,19 @@ class Tables:
         return int(kernels + yy.size + self.match.size + self.pair.size)
 
     @classmethod
-    def of(cls, score: Score, view: View, sigma_y: float) -> Tables:
+    def of(cls, score: Score, view: MemberView, sigma_y: float) -> ScoreTables:
         """The tables of a score, in the units of y."""
-        outputs, unit = Outputs.build(view, sigma_y), score.unit(view.factor)
+        outputs, unit = OutputKernels.build(view, sigma_y), score.unit(view.factor)
         components = outputs.components
         match = unit * score.match(view.held_out.Y, components)
         return cls(outputs, match, unit * score.pair(components, components))
 
-    def judge(self, W: Array, sigma_z: float, penalties: tuple[float, ...]) -> Judged:
+    def judge(self, W: Array, sigma_z: float, penalties: tuple[float, ...]) -> MemberEvaluation:
         """What a member with the subspace W makes of the samples held out."""
         fit = self.outputs.fit(W, sigma_z, penalties)
         weights = fit.weights(self.outputs.view.held_out.X)
         match = np.einsum("pmk,mk->pm", weights, self.match)
-        return Judged(weights, self.outputs.components, match)
+        return MemberEvaluation(weights, self.outputs.components, match)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +80,13 @@ class Crossfit:
     location: str
     whole: Sample
     active: Mask  # (dx,) the inputs that vary
-    views: Sequence[View]  # deal by deal
+    views: Sequence[MemberView]  # deal by deal
     n_deals: int
     score: Score
     #: By view and sigma_y: every subspace of any dimension is judged with the same few.
-    known: dict[tuple[int, float], Tables] = field(default_factory=dict, init=False, repr=False)
+    known: dict[tuple[int, float], ScoreTables] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @property
     def by_cells(self) -> bool:
@@ -107,16 +109,16 @@ class Crossfit:
 
     def judge(
         self, Ws: Sequence[Array], sigma_z: float, sigma_y: float, penalties: tuple[float, ...]
-    ) -> list[Judged]:
+    ) -> list[MemberEvaluation]:
         """What every member makes of the samples that it has not seen."""
         assert len(Ws) == len(self.views)
         return [
             self._tables(view, sigma_y).judge(W, sigma_z, penalties) for view, W in enumerate(Ws)
         ]
 
-    def _tables(self, view: int, sigma_y: float) -> Tables:
+    def _tables(self, view: int, sigma_y: float) -> ScoreTables:
         if (view, sigma_y) not in self.known:
-            tables = Tables.of(self.score, self.views[view], sigma_y)
+            tables = ScoreTables.of(self.score, self.views[view], sigma_y)
             while (len(self.known) + 1) * tables.size > REMEMBERED and self.known:
                 self.known.pop(next(iter(self.known)))  # the oldest
             self.known[view, sigma_y] = tables
@@ -126,7 +128,9 @@ class Crossfit:
         """Free what was kept of outputs: with many samples it is most of a fit's memory."""
         self.known.clear()
 
-    def products(self, ours: Sequence[Judged], theirs: Sequence[Judged]) -> Array:
+    def products(
+        self, ours: Sequence[MemberEvaluation], theirs: Sequence[MemberEvaluation]
+    ) -> Array:
         """``w^T A w'`` between two densities of each member, by sample: (penalties, n)."""
         found = []
         for view, a, b in zip(self.views, ours, theirs, strict=True):
@@ -143,11 +147,11 @@ class Crossfit:
 
 
 @dataclass(frozen=True, eq=False)
-class Judgement:
+class HeldOutEvaluation:
     """How all held-out samples look, each to members that have not seen it."""
 
     crossfit: Crossfit
-    parts: Sequence[Judged]  # view by view
+    parts: Sequence[MemberEvaluation]  # view by view
 
     @property
     def matches(self) -> Array:
@@ -158,4 +162,4 @@ class Judgement:
         """The densities in the frame of their location: kernels, background."""
         own, part = self.crossfit.views[view], self.parts[view]
         shift = own.location.at(own.held_out.X)
-        return as_blocks(part.weights[0], part.components, own.factor, shift)
+        return mixture_blocks(part.weights[0], part.components, own.factor, shift)

@@ -16,25 +16,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from condensity._typing import Array
-from condensity.lsce.averaged import Averaged
+from condensity.lsce.averaged import AveragedMembers
 from condensity.lsce.calibration import best_stretch
 from condensity.lsce.configurations import (
     Configuration,
     Spread,
-    containing,
-    explore,
-    learn,
-    refine,
-    resettle,
-    simplest_of_the_best,
+    explore_dimensions,
+    fewest_components,
+    learn_subspace,
+    refine_subspace,
+    reselect_setting,
     starting_points,
+    subspace_containing,
 )
-from condensity.lsce.consensus import complete, consensus, members
+from condensity.lsce.consensus import complete_subspace, consensus, member_subspaces
 from condensity.lsce.crossfit import Crossfit
-from condensity.lsce.full_data import Model, fit
-from condensity.lsce.full_data import refine as refine_by_all
-from condensity.lsce.member import Outputs, View
-from condensity.lsce.settings import Search, first_setting
+from condensity.lsce.full_data import PendingFit, fit_coefficients, refine_with_all
+from condensity.lsce.member import MemberView, OutputKernels
+from condensity.lsce.settings import SearchSpace, first_setting
 from condensity.lsce.stacking import stack
 from condensity.lsce.task import Task
 from condensity.subspaces.chart import Minimum
@@ -48,13 +47,13 @@ MOST = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class EnsembleFit:
     """What was learned."""
 
     configurations: Sequence[Configuration]
     weights: Array  # of the configurations
     best: Configuration
-    parts: Sequence[tuple[float, Averaged]]
+    parts: Sequence[tuple[float, AveragedMembers]]
     W: Array  # (dz, dx) of the best configuration, learned from all samples
     agreement: Array  # (dx,) of its members
     n_steps: int  # of the search for W
@@ -63,7 +62,7 @@ class Result:
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class LearnedSubspaces:
     """The subspaces of one configuration."""
 
     found: Sequence[Array]  # by the cross-fitted members
@@ -71,12 +70,12 @@ class Learned:
     last: Minimum  # from all samples
 
 
-def run(
+def fit_ensemble(
     task: Task,
     rng: np.random.Generator,
     spread: Spread,
     report: Callable[[Configuration], None],
-) -> Result:
+) -> EnsembleFit:
     """Learn the density and the subspace."""
     views = {name: task.view(name) for name in task.locators}
     configurations: list[Configuration] = []
@@ -84,7 +83,9 @@ def run(
         search = task.search_in(views[name])
         if task.deals:
             crossfit = task.crossfit(name)
-            configurations += explore(crossfit, task.dimension, search, rng, spread, report)
+            configurations += explore_dimensions(
+                crossfit, task.dimension, search, rng, spread, report
+            )
             crossfit.forget()
         elif len(views[name].location.directions) <= (task.dimension or 0):
             configurations.append(_settled(task, name, search))
@@ -95,27 +96,29 @@ def run(
         configurations, weights, loss = _choose(task, views, configurations)
         stretch = _stretch(task, views, configurations, weights)
     kept = [(c, float(w)) for c, w in zip(configurations, weights, strict=True) if w > 0]
-    best = simplest_of_the_best([c for c, _ in kept])
+    best = fewest_components([c for c, _ in kept])
     if task.others is not None:
         used = {c.location for c, _ in kept}
         views |= {name: task.relocated(views[name]) for name in used}
     learned = {id(c): _subspaces(task, c, views[c.location], rng) for c, _ in kept}
     models = [_model(c, views[c.location], learned[id(c)].averaged) for c, _ in kept]
-    parts = [(w, part) for (_, w), part in zip(kept, fit(models, task.others), strict=True)]
+    parts = [
+        (w, part) for (_, w), part in zip(kept, fit_coefficients(models, task.others), strict=True)
+    ]
     W = learned[id(best)].last.W
     agreement = consensus(learned[id(best)].found or [W])[1]
     if views[best.location].location.anywhere:
-        W = complete(W, task.active)
+        W = complete_subspace(W, task.active)
     n_steps = learned[id(best)].last.n_steps
-    return Result(configurations, weights, best, parts, W, agreement, n_steps, stretch, loss)
+    return EnsembleFit(configurations, weights, best, parts, W, agreement, n_steps, stretch, loss)
 
 
-def _model(c: Configuration, view: View, Ws: Sequence[Array]) -> Model:
-    return Model(Outputs.build(view, c.setting.sigma_y), c.setting, Ws)
+def _model(c: Configuration, view: MemberView, Ws: Sequence[Array]) -> PendingFit:
+    return PendingFit(OutputKernels.build(view, c.setting.sigma_y), c.setting, Ws)
 
 
 def _choose(
-    task: Task, views: dict[str, View], configurations: Sequence[Configuration]
+    task: Task, views: dict[str, MemberView], configurations: Sequence[Configuration]
 ) -> tuple[list[Configuration], Array, float]:
     """Weigh the configurations; those that count once more, with all the centres there are.
 
@@ -133,7 +136,7 @@ def _choose(
     if any(found[i].crossfit is not fuller[found[i].location] for i in kept):
         for name, full in fuller.items():
             for i in (i for i in kept if found[i].location == name):
-                found[i] = resettle(found[i], full, task.search_in(views[name]))
+                found[i] = reselect_setting(found[i], full, task.search_in(views[name]))
             full.forget()
         weights[kept], loss = _weigh(task, [found[i] for i in kept])
     return found, weights, loss
@@ -143,12 +146,15 @@ def _weigh(task: Task, configurations: Sequence[Configuration]) -> tuple[Array, 
     """The weights of the best average or, of single models, all of it for the best."""
     if task.n_members > 1:
         return stack([c.judge() for c in configurations])
-    best = simplest_of_the_best(configurations)
+    best = fewest_components(configurations)
     return np.array([float(c is best) for c in configurations]), best.loss
 
 
 def _stretch(
-    task: Task, views: dict[str, View], configurations: Sequence[Configuration], weights: Array
+    task: Task,
+    views: dict[str, MemberView],
+    configurations: Sequence[Configuration],
+    weights: Array,
 ) -> Array:
     """What densities are to be stretched by (dy,): no kernel gets narrower than its floor.
 
@@ -162,7 +168,7 @@ def _stretch(
     return np.full(dy, best_stretch([c.judge() for c in kept], weights[weights > 0], least))
 
 
-def _no_room(task: Task, views: dict[str, View]) -> str:
+def _no_room(task: Task, views: dict[str, MemberView]) -> str:
     ((name, view),) = views.items()
     return (
         f"location={name!r} depends on {len(view.location.directions)} directions, more than "
@@ -170,7 +176,7 @@ def _no_room(task: Task, views: dict[str, View]) -> str:
     )
 
 
-def _settled(task: Task, name: str, search: Search) -> Configuration:
+def _settled(task: Task, name: str, search: SearchSpace) -> Configuration:
     """The only configuration there is, when nothing is to be chosen."""
     assert task.dimension is not None
     dz = task.dimension
@@ -178,26 +184,28 @@ def _settled(task: Task, name: str, search: Search) -> Configuration:
     return Configuration(name, dz, first_setting(search, dz), [], unknown, None)
 
 
-def _subspaces(task: Task, c: Configuration, view: View, rng: np.random.Generator) -> Learned:
+def _subspaces(
+    task: Task, c: Configuration, view: MemberView, rng: np.random.Generator
+) -> LearnedSubspaces:
     """The members' subspaces, and the one learned from all samples.
 
     That one starts from what the members agree on, and from random subspaces when it is alone.
     """
     dz, search = c.n_components, task.search
-    found = members(c, view) if c.crossfit is not None else []
+    found = member_subspaces(c, view) if c.crossfit is not None else []
     lead, alone = view.location.directions, task.n_members == 1
     starts = starting_points(view, task.active, dz, search.n_starts, rng)
     if dz >= task.active.sum():  # there is but one subspace
-        return Learned(found, starts, Minimum(starts[0], np.nan, 0))
-    W = containing(lead, consensus(found)[0]) if found else starts[0]
+        return LearnedSubspaces(found, starts, Minimum(starts[0], np.nan, 0))
+    W = subspace_containing(lead, consensus(found)[0]) if found else starts[0]
     if alone or not c.refined:
-        last = learn(search.max_steps, (view, [W, *starts] if alone else [W], c.setting))
+        last = learn_subspace(search.max_steps, (view, [W, *starts] if alone else [W], c.setting))
     if c.refined or not found:
         start = last.W if alone else W
-        last = refine(search.max_steps, (view, start, c.setting), widening=WIDENING)
+        last = refine_subspace(search.max_steps, (view, start, c.setting), widening=WIDENING)
         # Samples that belong together must not judge one another: the others come without labels.
         if task.others is not None and task.labels is None:
-            last = refine_by_all(view, last.W, c.setting, task.others, widening=WIDENING)
+            last = refine_with_all(view, last.W, c.setting, task.others, widening=WIDENING)
             alone = alone or task.others.share < MOST
-    others = [] if alone else [containing(lead, W) for W in found]
-    return Learned(found, [*others, last.W], last)
+    others = [] if alone else [subspace_containing(lead, W) for W in found]
+    return LearnedSubspaces(found, [*others, last.W], last)

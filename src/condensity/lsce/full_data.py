@@ -14,17 +14,17 @@ from functools import partial
 import numpy as np
 
 from condensity._typing import Array
-from condensity.data.chunks import Rows, Totals
+from condensity.data.chunks import SampleChunks, Totals
 from condensity.data.sample import Sample, Scaling
-from condensity.fitting.leave_one_out import LeftOut
+from condensity.fitting.leave_one_out import LeaveOneOutLoss
 from condensity.fitting.moments import Sums
 from condensity.fitting.ridge import solve
 from condensity.fitting.sce import SCE
-from condensity.lsce.averaged import Averaged
-from condensity.lsce.configurations import leaving_out
+from condensity.lsce.averaged import AveragedMembers
+from condensity.lsce.configurations import leave_one_out_problem
 from condensity.lsce.crossfit import Setting
 from condensity.lsce.location import Plane, row_basis
-from condensity.lsce.member import Basis, Frame, Outputs, View
+from condensity.lsce.member import Basis, Coordinates, MemberView, OutputKernels
 from condensity.subspaces.chart import Minimum, minimise
 
 #: Steps of the search with all samples: it starts where it ended with some of them.
@@ -32,14 +32,14 @@ STEPS = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Others:
+class RemainingSamples:
     """The samples that nothing was chosen with."""
 
-    rows: Rows  # outputs standardised, weights in the units of the data
+    rows: SampleChunks  # outputs standardised, weights in the units of the data
     share: float  # of the weight of all samples, those that all was chosen with have
 
 
-def relocate(view: View, Y: Array, others: Others) -> View:
+def refit_location(view: MemberView, Y: Array, others: RemainingSamples) -> MemberView:
     """The view with its plane, if it has one, fitted to all samples; ``Y`` (n, dy) are its own.
 
     The metric stays, as bandwidths were chosen in its units.  So do the residuals of its samples:
@@ -72,25 +72,27 @@ def _plane_sums(sample: Sample) -> Totals:
     return [w @ X, w @ Y, weighted.T @ X, weighted.T @ Y, float(w.sum())]
 
 
-def refine(view: View, W: Array, setting: Setting, others: Others, *, widening: float) -> Minimum:
+def refine_with_all(
+    view: MemberView, W: Array, setting: Setting, others: RemainingSamples, *, widening: float
+) -> Minimum:
     """Go on from W to the subspace in which all samples are described best, themselves left out.
 
     Many samples are worth all centres: with few, what kernels smooth away is most of the error.
     """
     n_fixed = min(len(view.location.directions), len(W))
-    problem = LeftOutOverAll(leaving_out(view, W, setting, widening), others, view)
+    problem = FullDataLoss(leave_one_out_problem(view, W, setting, widening), others, view)
     return minimise(problem, W, max_steps=STEPS, n_fixed=n_fixed)
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOutOverAll:
+class FullDataLoss:
     """The loss at samples left out, over all samples there are: a function on matrices W."""
 
-    own: LeftOut  # at the samples of the view
-    others: Others
-    view: View
+    own: LeaveOneOutLoss  # at the samples of the view
+    others: RemainingSamples
+    view: MemberView
 
-    def at(self, W: Array) -> Point:
+    def at(self, W: Array) -> FullDataPoint:
         """Judge the densities in the coordinates ``z = W x``, W of shape (dz, dx)."""
         here, view = self.own.at(W), self.view
         problem = self.own.without_samples(view.sample.weight[view.basis])
@@ -100,10 +102,12 @@ class LeftOutOverAll:
         ours = self.others.share
         theirs = (1.0 - ours) / weight
         slope = ours * here.gradient() + theirs * gradient
-        return Point(W, ours * here.value + theirs * loss, slope)
+        return FullDataPoint(W, ours * here.value + theirs * loss, slope)
 
 
-def _loss_and_gradient(frame: Frame, problem: LeftOut, W: Array, part: Sample) -> Totals:
+def _loss_and_gradient(
+    frame: Coordinates, problem: LeaveOneOutLoss, W: Array, part: Sample
+) -> Totals:
     """Both summed over samples that are not those of the view."""
     seen = frame.see(part)
     point = problem.over(seen).at(W)
@@ -111,7 +115,7 @@ def _loss_and_gradient(frame: Frame, problem: LeftOut, W: Array, part: Sample) -
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class FullDataPoint:
     """The loss at one W and its gradient."""
 
     W: Array  # (dz, dx)
@@ -124,15 +128,17 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class PendingFit:
     """A configuration whose coefficients are to be fitted."""
 
-    outputs: Outputs
+    outputs: OutputKernels
     setting: Setting
     Ws: Sequence[Array]
 
 
-def fit(models: Sequence[Model], others: Others | None) -> list[Averaged]:
+def fit_coefficients(
+    models: Sequence[PendingFit], others: RemainingSamples | None
+) -> list[AveragedMembers]:
     """Fit all coefficients to all samples; those of ``others`` in one pass for all models."""
     sums = [[m.outputs.own_sums(W, m.setting.sigma_z) for W in m.Ws] for m in models]
     if others is not None:
@@ -142,7 +148,9 @@ def fit(models: Sequence[Model], others: Others | None) -> list[Averaged]:
     return [_solve(model, row) for model, row in zip(models, sums, strict=True)]
 
 
-def _sums(passing: Sequence[tuple[Frame, Basis, float, Sequence[Array]]], part: Sample) -> Totals:
+def _sums(
+    passing: Sequence[tuple[Coordinates, Basis, float, Sequence[Array]]], part: Sample
+) -> Totals:
     """The basis functions of all models summed over some samples."""
     totals = []
     for frame, basis, sigma_z, Ws in passing:
@@ -157,17 +165,17 @@ def _pool(own: Sums, theirs: Sums, share: float) -> Sums:
     return own * (share / own.n) + theirs * ((1.0 - share) / theirs.n)
 
 
-def _solve(model: Model, sums: Sequence[Sums]) -> Averaged:
+def _solve(model: PendingFit, sums: Sequence[Sums]) -> AveragedMembers:
     s, outputs = model.setting, model.outputs
     fits = [
         outputs.solve(W, s.sigma_z, (s.penalty,), own)
         for W, own in zip(model.Ws, sums, strict=True)
     ]
-    return Averaged.of(outputs.view, outputs.components, fits)
+    return AveragedMembers.of(outputs.view, outputs.components, fits)
 
 
-def fit_plainly(
-    problem: SCE, sigma_y: float, others: Others | None, x_scaling: Scaling, W: Array
+def fit_least_squares(
+    problem: SCE, sigma_y: float, others: RemainingSamples | None, x_scaling: Scaling, W: Array
 ) -> tuple[Array, float]:
     """The paper's fit at one W to all samples: its coefficients (b,) and the SCE."""
     if others is None:

@@ -55,13 +55,13 @@ class Shrinkage:
 Locator = Callable[[Array, Array, Array, Indices | None], Location]
 
 
-def nowhere(X: Array, Y: Array, weight: Array, labels: Indices | None = None) -> Location:
+def constant_location(X: Array, Y: Array, weight: Array, labels: Indices | None = None) -> Location:
     """The mean of y, whatever x."""
     mean = weight @ Y
     return Location(Constant(mean), Y - mean, np.empty((0, X.shape[1])))
 
 
-def linear(X: Array, Y: Array, weight: Array, labels: Indices | None = None) -> Location:
+def linear_location(X: Array, Y: Array, weight: Array, labels: Indices | None = None) -> Location:
     """Ridge regression, its penalties chosen by residuals of samples left out.
 
     Outputs may lie near a sheet, and what holds them there must not be shrunk away with what moves

@@ -22,14 +22,14 @@ import numpy as np
 
 from condensity._typing import Array, Indices
 from condensity._utils.numerics import LOG2_E
-from condensity.data.chunks import Held
+from condensity.data.chunks import InMemoryChunks
 from condensity.data.sample import Sample, Scaling
 from condensity.fitting.kernels import gaussian, squared_distances
-from condensity.fitting.leave_one_out import LeftOut
+from condensity.fitting.leave_one_out import LeaveOneOutLoss
 from condensity.fitting.moments import Sums, lebesgue
 from condensity.fitting.ridge import solve
 from condensity.fitting.sce import SCE
-from condensity.fitting.scores import SCORES, Components
+from condensity.fitting.scores import SCORES, Gaussians
 from condensity.lsce.location import Location, Locator
 
 #: The weight of the background, relative to the mean weight of the kernels over the sample.
@@ -42,7 +42,7 @@ MOST_KEPT = 2048
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class Coordinates:
     """Coordinates: standardised x, and ``v = L^-1 (y - m(x))``."""
 
     scaling: Scaling  # of x
@@ -58,7 +58,7 @@ class Frame:
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class MemberView:
     """Samples to learn from, in coordinates learned from them, and samples held out."""
 
     scaling: Scaling  # of x
@@ -80,7 +80,7 @@ class View:
         *,
         labels: Indices | None = None,
         least_widths: Array | float = 0.0,
-    ) -> View:
+    ) -> MemberView:
         """Learn from ``whole`` what ``held_mass`` (n,) of its weight does not take away.
 
         ``labels`` (n,) tell which samples belong together; no output's residuals are taken to
@@ -95,23 +95,23 @@ class View:
         location = locator(X, Y, share, own_labels)
         factor = _cholesky(location.residuals, share, np.maximum(least_widths, LEAST_SPREAD))
         sample = Sample(X, _whiten(factor, location.residuals), share)
-        frame = Frame(scaling, location.at, factor)
+        frame = Coordinates(scaling, location.at, factor)
         held_out = frame.see(replace(whole[rows], weight=held_mass[rows]))
         basis = np.flatnonzero(np.isin(train, centers))
         return cls(scaling, location, factor, sample, basis, held_out, rows, own_labels)
 
     @property
-    def frame(self) -> Frame:
+    def frame(self) -> Coordinates:
         """Its coordinates."""
-        return Frame(self.scaling, self.location.at, self.factor)
+        return Coordinates(self.scaling, self.location.at, self.factor)
 
-    def components(self, sigma_y: float) -> Components:
+    def components(self, sigma_y: float) -> Gaussians:
         """The Gaussians of v: one a centre, and last the background."""
         pulled = np.sqrt(max(0.0, 1.0 - sigma_y**2)) * self.sample.Y[self.basis]
         centers = np.vstack([pulled, np.zeros(pulled.shape[1])])
-        return Components(centers, np.append(np.full(len(pulled), sigma_y), 1.0))
+        return Gaussians(centers, np.append(np.full(len(pulled), sigma_y), 1.0))
 
-    def thinned(self, count: int) -> View:
+    def thinned(self, count: int) -> MemberView:
         """The view with at most ``count`` of its centres, evenly from first to last."""
         if len(self.basis) <= count:
             return self
@@ -119,7 +119,7 @@ class View:
             self, basis=self.basis[np.linspace(0, len(self.basis) - 1, count, dtype=int)]
         )
 
-    def left_out(self, W: Array, sigma_z: float, sigma_y: float) -> LeftOut:
+    def left_out(self, W: Array, sigma_z: float, sigma_y: float) -> LeaveOneOutLoss:
         """The loss at samples left out as a function of W, its background as it is at ``W``."""
         X, basis, weight = self.sample.X, self.basis, self.sample.weight
         components, score = self.components(sigma_y), SCORES["squared"]
@@ -130,7 +130,7 @@ class View:
             log_mass = np.log(apart * weight[basis])
         kernels = gaussian(squared_distances(X @ W.T, X[basis] @ W.T), sigma_z)
         mass = float(weight @ (apart * kernels) @ weight[basis])
-        return LeftOut(
+        return LeaveOneOutLoss(
             X,
             X[basis],
             log_mass,
@@ -162,16 +162,16 @@ class Basis:
 
 
 @dataclass(frozen=True, eq=False)
-class Outputs:
+class OutputKernels:
     """What a view's fits need to know about y for one sigma_y."""
 
-    view: View
-    components: Components
+    view: MemberView
+    components: Gaussians
     sigma_y: float
     yy: Array  # (b, b)
 
     @classmethod
-    def build(cls, view: View, sigma_y: float) -> Outputs:
+    def build(cls, view: MemberView, sigma_y: float) -> OutputKernels:
         """Compute it once for all W and sigma_z."""
         components = view.components(sigma_y)
         return cls(view, components, sigma_y, lebesgue(components.centers[:-1], sigma_y))
@@ -197,7 +197,7 @@ class Outputs:
         if len(sample) <= MOST_KEPT:
             return basis.sums(sample, self.phi_y, W, sigma_z)
         total: Sums
-        (total,) = Held(sample).total(
+        (total,) = InMemoryChunks(sample).total(
             lambda part: [basis.sums(part, basis.of_outputs(part), W, sigma_z)]
         )
         return total

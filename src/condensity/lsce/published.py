@@ -14,16 +14,16 @@ from functools import partial
 import numpy as np
 
 from condensity._typing import Array, Mask
-from condensity.data.folds import Plan
+from condensity.data.folds import FoldedSample
 from condensity.fitting.moments import Reference
-from condensity.fitting.sce import SCE, Point
+from condensity.fitting.sce import SCE, SCEPoint
 from condensity.fitting.selection import (
     Candidates,
     Choice,
+    only_candidate,
     raw_losses,
     select,
     select_near,
-    unscored,
 )
 from condensity.subspaces.descent import Descent, Stop, descend
 from condensity.subspaces.grassmann import orthonormal, projector_gap, random_point
@@ -56,15 +56,15 @@ class Procedure:
     max_steps: int
     reference: Reference = Reference.LEBESGUE
 
-    def choose(self, plan: Plan, W: Array, last: Choice | None = None) -> Choice:
+    def choose(self, plan: FoldedSample, W: Array, last: Choice | None = None) -> Choice:
         """Bandwidths and penalty for ``z = W x``; of all, or near the ``last`` choice."""
         if not self.scored:
-            return unscored(self.candidates)
+            return only_candidate(self.candidates)
         if last is not None:
             return select_near(plan, W, raw_losses, last, self.reference)
         return select(plan, W, self.candidates, raw_losses, reference=self.reference)
 
-    def problem(self, plan: Plan, choice: Choice) -> SCE:
+    def problem(self, plan: FoldedSample, choice: Choice) -> SCE:
         """The SCE estimate as a function of W, with the chosen bandwidths and penalty.
 
         By the empirical reference it is ``-1/2 - SMI``, with LSMI's estimate of SMI.
@@ -73,7 +73,7 @@ class Procedure:
 
 
 @dataclass(frozen=True, eq=False)
-class Progress:
+class StartProgress:
     """One more start is done, of those with as many components."""
 
     done: int
@@ -84,10 +84,12 @@ class Progress:
 
 #: Maps a function over items; hears of every start that is done.
 Spread = Callable[..., Iterable[Solution]]
-Report = Callable[[Progress], None]
+Report = Callable[[StartProgress], None]
 
 
-def sce_problem(plan: Plan, choice: Choice, reference: Reference = Reference.LEBESGUE) -> SCE:
+def sce_problem(
+    plan: FoldedSample, choice: Choice, reference: Reference = Reference.LEBESGUE
+) -> SCE:
     """The SCE estimate as a function of W, with the chosen bandwidths and penalty."""
     return SCE.build(
         plan.sample,
@@ -99,7 +101,7 @@ def sce_problem(plan: Plan, choice: Choice, reference: Reference = Reference.LEB
     )
 
 
-def learn(plan: Plan, procedure: Procedure, W: Array) -> Solution:
+def descend_from(plan: FoldedSample, procedure: Procedure, W: Array) -> Solution:
     """Rounds of select and descend from one start ``W`` (dz, dx).
 
     In the second half of the steps the model stays as it is: a search that went to and fro between
@@ -124,7 +126,7 @@ def learn(plan: Plan, procedure: Procedure, W: Array) -> Solution:
     return Solution(W, end.alpha, end.value, choice, (*values, end.value), n_steps, stop)
 
 
-def _at_rest(W: Array, descent: Descent[Point]) -> bool:
+def _at_rest(W: Array, descent: Descent[SCEPoint]) -> bool:
     """Whether a round moved the subspace or lowered the value too little to go on."""
     gained = descent.values[0] - descent.point.value
     idle = projector_gap(W, descent.point.W) < SUBSPACE_TOL
@@ -145,19 +147,24 @@ def draw_starts(rng: np.random.Generator, dz: int, *, active: Mask, n_starts: in
     return list(starts)
 
 
-def orient(plan: Plan, W: Array) -> Array:
+def orient(plan: FoldedSample, W: Array) -> Array:
     """Turn each direction so that z grows with the first output: a sign is no property of W."""
     s = plan.sample
     covariance = (s.weight * s.Y[:, 0]) @ (s.X @ W.T)
     return np.where(covariance < 0, -1.0, 1.0)[:, None] * W
 
 
-def search(
-    plan: Plan, procedure: Procedure, starts: Sequence[Array], *, spread: Spread, report: Report
+def search_from_starts(
+    plan: FoldedSample,
+    procedure: Procedure,
+    starts: Sequence[Array],
+    *,
+    spread: Spread,
+    report: Report,
 ) -> list[Solution]:
     """Learn from every start; solutions come in the order of the starts."""
     solutions: list[Solution] = []
-    for solution in spread(partial(learn, plan, procedure), starts):
+    for solution in spread(partial(descend_from, plan, procedure), starts):
         solutions.append(solution)
-        report(Progress(len(solutions), len(starts), len(solution.W), solution.value))
+        report(StartProgress(len(solutions), len(starts), len(solution.W), solution.value))
     return solutions

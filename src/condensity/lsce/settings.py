@@ -18,7 +18,7 @@ LEAST_SIGMA_Y = 0.01
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class SearchSpace:
     """What may be chosen, and how long a subspace may be searched for."""
 
     sigma_z: float | None  # None: to be chosen
@@ -50,7 +50,7 @@ class Search:
         return PENALTIES if self.penalty is None else (self.penalty,)
 
 
-def first_setting(search: Search, dz: int) -> Setting:
+def first_setting(search: SearchSpace, dz: int) -> Setting:
     """Where the search for a setting starts, and stays where nothing is to be chosen.
 
     It is a wide one whatever fewer directions have found: subspaces are learned from wide to
@@ -65,13 +65,13 @@ def _nearest(axis: Array, value: float) -> float:
     return float(axis[np.argmin(np.abs(np.log(axis / value)))])
 
 
-class Chooser:
+class SettingSelector:
     """Chooses the setting for members with given subspaces; remembers what it has tried."""
 
-    def __init__(self, crossfit: Crossfit, Ws: Sequence[Array], search: Search) -> None:
+    def __init__(self, crossfit: Crossfit, Ws: Sequence[Array], search: SearchSpace) -> None:
         self.crossfit, self.Ws, self.search = crossfit, Ws, search
         self.z, self.y = search.axes(len(Ws[0]))
-        self.known: dict[lattice.Index, Array] = {}  # mean losses by penalty
+        self.known: dict[lattice.GridIndex, Array] = {}  # mean losses by penalty
 
     def choose(self, near: Setting, *, coarse: bool, strides: Sequence[int]) -> Setting:
         """The best setting that a search from ``near``, and a coarse grid if asked, comes to."""
@@ -84,11 +84,11 @@ class Chooser:
                 for j in (0, 3, 6)
             ]
         shape = len(self.z), len(self.y)
-        best = lattice.descend(lambda i: float(self.at(i).min()), starts, shape, strides)
+        best = lattice.descend_grid(lambda i: float(self.at(i).min()), starts, shape, strides)
         penalty = self.search.penalties[int(np.argmin(self.at(best)))]
         return Setting(float(self.z[best[0]]), float(self.y[best[1]]), penalty)
 
-    def at(self, index: lattice.Index) -> Array:
+    def at(self, index: lattice.GridIndex) -> Array:
         """Mean losses by penalty at one point of the lattice."""
         if index not in self.known:
             sigmas = float(self.z[index[0]]), float(self.y[index[1]])

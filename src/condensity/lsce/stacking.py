@@ -17,13 +17,13 @@ from condensity._utils.numerics import row_blocks
 from condensity.distributions._overlap import overlap
 from condensity.distributions.block import Block
 from condensity.fitting.scores import Score
-from condensity.lsce.crossfit import Judgement
+from condensity.lsce.crossfit import HeldOutEvaluation
 
 #: Configurations with less weight are left out: they cost more than they tell.
 NEGLIGIBLE = 0.02
 
 
-def stack(judgements: Sequence[Judgement]) -> tuple[Array, float]:
+def stack(judgements: Sequence[HeldOutEvaluation]) -> tuple[Array, float]:
     """Weights of the judged densities, (C,), non-negative, their sum one; the average's loss."""
     names = [j.crossfit.location for j in judgements]
     weights = np.zeros(len(judgements))
@@ -62,7 +62,7 @@ def minimise_on_simplex(loss: Loss, size: int) -> Array:
     return np.asarray(weights / weights.sum())
 
 
-def loss_of_average(judgements: Sequence[Judgement]) -> Loss:
+def loss_of_average(judgements: Sequence[HeldOutEvaluation]) -> Loss:
     """The loss of a weighted average at samples new to its members."""
     crossfit = judgements[0].crossfit
     weight, sign = crossfit.whole.weight, crossfit.score.sign
@@ -83,7 +83,7 @@ def _log_loss(w: Array, density: Array, weight: Array) -> tuple[float, Array]:
     return -float(weight @ np.log(mixed)), -(weight / mixed) @ density
 
 
-def _products(ours: Judgement, theirs: Judgement) -> Array:
+def _products(ours: HeldOutEvaluation, theirs: HeldOutEvaluation) -> Array:
     """``int p_a p_b``, or what the score has in its place, at samples new to both: (n,)."""
     crossfit = ours.crossfit
     if crossfit.location == theirs.crossfit.location:

@@ -11,10 +11,10 @@ from condensity._typing import Array, Indices, Mask
 from condensity.data.sample import Sample
 from condensity.fitting.scores import Score
 from condensity.lsce.crossfit import Crossfit
-from condensity.lsce.full_data import Others, relocate
+from condensity.lsce.full_data import RemainingSamples, refit_location
 from condensity.lsce.location import Locator
-from condensity.lsce.member import View
-from condensity.lsce.settings import Search
+from condensity.lsce.member import MemberView
+from condensity.lsce.settings import SearchSpace
 
 #: Centres that members have while all is chosen, at most; what is shipped has all there are.
 CHOOSING_CENTERS = 200
@@ -32,19 +32,19 @@ class Task:
     locators: dict[str, Locator]
     score: Score
     least_widths: Array  # (dy,) no kernel is narrower
-    search: Search
+    search: SearchSpace
     n_members: int
     dimension: int | None  # None: as many as help
-    others: Others | None  # samples that nothing is chosen with, if there are more
+    others: RemainingSamples | None  # samples that nothing is chosen with, if there are more
 
-    def view(self, location: str) -> View:
+    def view(self, location: str) -> MemberView:
         """All samples, in coordinates learned from them."""
         return self._view(np.zeros(len(self.whole)), location)
 
-    def relocated(self, view: View) -> View:
+    def relocated(self, view: MemberView) -> MemberView:
         """A view of all samples here, its plane fitted to the others too."""
         assert self.others is not None
-        return relocate(view, self.whole.Y, self.others)
+        return refit_location(view, self.whole.Y, self.others)
 
     def crossfit(self, location: str) -> Crossfit:
         """The views of all members, with the centres that all is chosen with."""
@@ -59,16 +59,16 @@ class Task:
         more = any(len(view.basis) > CHOOSING_CENTERS for view in views)
         return replace(crossfit, views=views) if more else crossfit
 
-    def search_in(self, view: View) -> Search:
+    def search_in(self, view: MemberView) -> SearchSpace:
         """The search with its floor: a kernel on output j is ``sigma_y |L_j|`` wide."""
         least = float(np.max(self.least_widths / np.linalg.norm(view.factor, axis=1)))
         return replace(self.search, least_sigma_y=least)
 
-    def _views(self, location: str) -> list[View]:
+    def _views(self, location: str) -> list[MemberView]:
         return [self._view(mass, location) for deal in self.deals for mass in deal]
 
-    def _view(self, held_mass: Array, location: str) -> View:
-        return View.of(
+    def _view(self, held_mass: Array, location: str) -> MemberView:
+        return MemberView.of(
             self.whole,
             held_mass,
             self.centers,

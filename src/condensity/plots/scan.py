@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array
 from condensity._typing import Array
 from condensity._utils.composites import density_step, predict_dist
 from condensity._utils.validation import check_same_length, column_names
-from condensity.distributions._checks import numbers
+from condensity.distributions._checks import as_numbers
 from condensity.distributions.chunked import Distribution
 from condensity.plots.canvas import almost_all, counted, one_column, output_name
 
@@ -70,7 +70,7 @@ def scan(
 def rows_in_order(y: Any, dist: Distribution, x: Any, x_name: str, output: int) -> Scan:
     """Densities as they are, in the order of ``x`` (m,), or in their own when it is None."""
     marginal, values, label = _chosen(y, dist, output, dist)
-    place = np.arange(len(dist), dtype=float) if x is None else numbers(x, "x")
+    place = np.arange(len(dist), dtype=float) if x is None else as_numbers(x, "x")
     if place.shape != (len(dist),):
         raise ValueError(f"x must have shape ({len(dist)},), one a density, got {place.shape}")
     order = np.argsort(place, kind="stable")
