@@ -15,7 +15,8 @@ from joblib import Parallel, delayed
 from scipy.stats import kstest, ortho_group
 
 from condensity import LSCDE, LSCE
-from condensity.distributions.mixture import Block, ConditionalMixture
+from condensity.distributions.block import Block
+from condensity.distributions.mixture import Mixture
 from condensity.metrics import pit, squared_loss, subspace_error
 
 N_TEST = 2000
@@ -28,9 +29,7 @@ def directions(dx, dz):
 def one_component(mean, sd):
     """Gaussians N(mean_i, sd_i^2), as densities."""
     ones = np.zeros((len(mean), 1))
-    return ConditionalMixture(
-        [Block(ones, np.zeros((1, 1)), np.eye(1), shift=mean[:, None], scale=sd)]
-    )
+    return Mixture([Block(ones, np.zeros((1, 1)), np.eye(1), shift=mean[:, None], scale=sd)])
 
 
 def heteroscedastic(Z):
@@ -54,7 +53,7 @@ def skewed(Z):
 def bimodal(Z):
     apart = 1.5 / (1 + np.exp(-3 * Z[:, 0]))
     dists = [shifted(sign * apart, [(1.0, 0.0, 0.3)]) for sign in (-1, 1)]
-    return ConditionalMixture.average(dists)
+    return Mixture.average(dists)
 
 
 def shifted(shift, parts):
@@ -63,13 +62,13 @@ def shifted(shift, parts):
         Block(ones + np.log(w), np.full((1, 1), c), np.full((1, 1), s), shift=shift[:, None])
         for w, c, s in parts
     ]
-    return ConditionalMixture(blocks)
+    return Mixture(blocks)
 
 
 def three_outputs(Z):
     L = np.linalg.cholesky(0.16 * np.array([[1, 0.8, 0.5], [0.8, 1, 0.8], [0.5, 0.8, 1]]))
     mean = np.column_stack([Z[:, 0], np.sin(2 * Z[:, 0]), Z[:, 1] ** 2])
-    return ConditionalMixture([Block(np.zeros((len(Z), 1)), np.zeros((1, 3)), L, shift=mean)])
+    return Mixture([Block(np.zeros((len(Z), 1)), np.zeros((1, 3)), L, shift=mean)])
 
 
 CASES = {  # name: density given z, dx, dz, what is done to y

@@ -18,7 +18,8 @@ from joblib import parallel_config
 from ratios import seconds_of, show_header, show_row
 
 from condensity import LSCDE, LSCE
-from condensity.distributions.mixture import Block, ConditionalMixture
+from condensity.distributions.block import Block
+from condensity.distributions.mixture import Mixture
 
 DX, N_TEST, GRID = 5, 1000, 401
 
@@ -32,7 +33,7 @@ def sample(n, seed):
 def truth(X):
     """The densities that samples come from."""
     centers, logs = np.array([[-1.0], [1.0]]), np.full((len(X), 2), -np.log(2.0))
-    return ConditionalMixture([Block(logs, centers, 0.25 * np.eye(1), shift=np.sin(X[:, :1]))])
+    return Mixture([Block(logs, centers, 0.25 * np.eye(1), shift=np.sin(X[:, :1]))])
 
 
 def losses_of(dist, y):

@@ -17,7 +17,8 @@ from ratios import show_header, show_row
 from sklearn.model_selection import KFold
 
 from condensity.datasets import brush, robot
-from condensity.distributions.mixture import Block, ConditionalMixture
+from condensity.distributions.block import Block
+from condensity.distributions.mixture import Mixture
 from condensity.experiments.methods import LINEAR, OURS, evaluate
 from condensity.experiments.problems import Data
 from condensity.experiments.runs import less, text
@@ -44,7 +45,7 @@ def gaussian(X, Y, X_new, scale):
     left = Y - A @ B
     factor = np.linalg.cholesky(scale * left.T @ left / (len(A) - A.shape[1]))
     centers = np.zeros((1, Y.shape[1]))
-    return ConditionalMixture([Block(np.zeros((len(A_new), 1)), centers, factor, shift=A_new @ B)])
+    return Mixture([Block(np.zeros((len(A_new), 1)), centers, factor, shift=A_new @ B)])
 
 
 def scaled(data):

@@ -3,7 +3,8 @@
 import numpy as np
 from scipy import stats
 
-from condensity.distributions.mixture import Block, ConditionalMixture
+from condensity.distributions.block import Block
+from condensity.distributions.mixture import Mixture
 
 
 def random_factor(rng, dy, size=1.0):
@@ -24,7 +25,7 @@ def random_block(rng, m, b, dy, *, shift=False, scale=False, spread=2.0):
 def random_mixture(seed, m=3, dy=1, *, frames=((False, False), (True, True))):
     """One block for each (has shift, has scale), of different sizes."""
     rng = np.random.default_rng(seed)
-    return ConditionalMixture(
+    return Mixture(
         [
             random_block(rng, m, 3 + j, dy, shift=shift, scale=scale)
             for j, (shift, scale) in enumerate(frames)

@@ -110,9 +110,18 @@ def test_the_mathematics_needs_only_numpy_and_scipy(path):
     assert outside <= {"numpy", "scipy", "condensity"}
 
 
+def lines_of_code(path):
+    """Lines without docstrings: a documented function is not a longer one."""
+    source = path.read_text()
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    owners = [node for node in ast.walk(ast.parse(source)) if isinstance(node, kinds)]
+    docs = [n.body[0] for n in owners if ast.get_docstring(n, clean=False) is not None]
+    return len(source.splitlines()) - sum(d.end_lineno - d.lineno + 1 for d in docs)
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_files_fit_in_one_head(path):
-    assert len(path.read_text().splitlines()) <= 400
+    assert lines_of_code(path) <= 300
 
 
 SCRIPTS = sorted((ROOT / "explorer" / "template").glob("*.js"))

@@ -8,10 +8,10 @@ from types import ModuleType
 import pytest
 
 import condensity
-from condensity import datasets, explorer, metrics, plots, scorers
+from condensity import datasets, distributions, explorer, metrics, plots, scorers
 
 DOCS = Path(__file__).parents[1] / "docs"
-MODULES = [condensity, datasets, explorer, metrics, plots, scorers]
+MODULES = [condensity, datasets, distributions, explorer, metrics, plots, scorers]
 
 
 def listed(module):
@@ -33,6 +33,8 @@ def extension(name):
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__)
 def test_the_reference_names_all_that_is_public(module):
     public = {n for n in module.__all__ if not isinstance(getattr(module, n), ModuleType)}
+    if module is condensity:
+        public -= {"ConditionalMixture"}  # listed where it is defined
     assert public <= listed(module)
 
 

@@ -5,7 +5,8 @@ from scipy.stats import kstest
 
 from condensity import metrics
 from condensity.datasets import illustrative, toy_a, toy_b
-from condensity.distributions.mixture import Block, ConditionalMixture
+from condensity.distributions.block import Block
+from condensity.distributions.mixture import Mixture
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,7 @@ def two_outputs(m=300, seed=0):
     rng = np.random.default_rng(seed)
     factor = np.linalg.cholesky(np.array([[1.0, 0.6], [0.6, 2.0]]))
     shift = rng.standard_normal((m, 2))
-    dist = ConditionalMixture([Block(np.zeros((m, 1)), np.zeros((1, 2)), factor, shift=shift)])
+    dist = Mixture([Block(np.zeros((m, 1)), np.zeros((1, 2)), factor, shift=shift)])
     return dist, shift + rng.standard_normal((m, 2)) @ factor.T
 
 
@@ -111,7 +112,7 @@ def test_losses_are_lowest_at_the_truth_among_rescalings(make):
     truth = problem.conditional(X)
     block = truth.blocks[0]
     for factor in (0.7, 1.4):
-        other = ConditionalMixture(
+        other = Mixture(
             [
                 Block(
                     block.log_weights,

@@ -1,7 +1,7 @@
 """condensity: conditional densities p(y|x) and the few directions of x they depend on."""
 
-from condensity import datasets, metrics, scorers
-from condensity.distributions.mixture import ConditionalMixture
+from condensity import datasets, distributions, metrics, scorers
+from condensity.distributions import ConditionalMixture
 from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
 from condensity.io.persistence import load, save
 
@@ -16,6 +16,7 @@ __all__ = [
     "FixedSubspace",
     "Reduced",
     "datasets",
+    "distributions",
     "load",
     "metrics",
     "save",

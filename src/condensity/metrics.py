@@ -13,7 +13,8 @@ import numpy as np
 from condensity._typing import Array
 from condensity._utils.validation import check_targets, check_weight
 from condensity.distributions import _checks as checks
-from condensity.distributions.chunked import ChunkedDistribution, Distribution
+from condensity.distributions.base import Distribution
+from condensity.distributions.chunked import ChunkedDistribution
 from condensity.subspaces.grassmann import orthonormal, projector_gap
 
 __all__ = ["crps", "hpd_coverage", "log_loss", "pit", "squared_loss", "subspace_error"]

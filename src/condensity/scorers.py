@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing
 from condensity._typing import Array
 from condensity._utils.composites import density_step
 from condensity._utils.validation import check_same_length, check_targets, check_weight
-from condensity.distributions.chunked import Distribution
+from condensity.distributions.base import Distribution
 from condensity.metrics import squared_loss_by_row
 
 __all__ = ["neg_crps", "neg_log_loss", "neg_squared_loss"]

@@ -6,9 +6,8 @@ from scipy import stats
 from scipy.integrate import dblquad, quad
 
 from condensity.distributions.block import Block
-from condensity.distributions.bounded import BoundedMixture
-from condensity.distributions.bounds import Bounds
-from condensity.distributions.mixture import ConditionalMixture
+from condensity.distributions.bounded import BoundedMixture, Bounds
+from condensity.distributions.mixture import Mixture
 from condensity.metrics import crps, pit, squared_loss
 
 INF = np.inf
@@ -21,7 +20,7 @@ def free(dy=1, seed=0):
     L = np.tril(0.2 * rng.standard_normal((dy, dy))) + 0.3 * np.eye(dy)
     shift = 0.5 * rng.standard_normal((2, dy))
     logs = np.log(rng.random((2, 3)))
-    return ConditionalMixture(
+    return Mixture(
         [
             Block(logs, rng.standard_normal((3, dy)), L, shift=shift),
             Block(logs[:, :1], np.zeros((1, dy)), 0.9 * np.eye(dy), scale=np.array([1.0, 1.2])),
@@ -110,7 +109,7 @@ def test_without_bounds_nothing_changes():
 
 
 def test_a_single_gaussian_is_the_log_normal():
-    one = ConditionalMixture([Block(np.zeros((1, 1)), np.full((1, 1), 0.4), np.full((1, 1), 0.7))])
+    one = Mixture([Block(np.zeros((1, 1)), np.full((1, 1), 0.4), np.full((1, 1), 0.7))])
     dist = BoundedMixture(one, Bounds(np.array([1.0]), np.array([INF])))
     known = stats.lognorm(0.7, loc=1.0, scale=np.exp(0.4))
     y = np.array([1.0, 1.3, 2.5, 9.0])
@@ -200,8 +199,8 @@ def test_metrics_take_mapped_densities():
 def test_moments_of_log_normals_of_any_width(sd):
     rows = Block(np.zeros((1, 1)), np.zeros((1, 1)), np.full((1, 1), sd))
     mean, var = np.exp(sd**2 / 2), np.expm1(sd**2) * np.exp(sd**2)
-    above = BoundedMixture(ConditionalMixture([rows]), Bounds(np.zeros(1), np.full(1, INF)))
-    below = BoundedMixture(ConditionalMixture([rows]), Bounds(np.full(1, -INF), np.zeros(1)))
+    above = BoundedMixture(Mixture([rows]), Bounds(np.zeros(1), np.full(1, INF)))
+    below = BoundedMixture(Mixture([rows]), Bounds(np.full(1, -INF), np.zeros(1)))
     for dist, sign in ((above, 1), (below, -1)):
         assert dist.mean()[0] == pytest.approx(sign * mean, rel=1e-10)
         assert dist.var()[0] == pytest.approx(var, rel=1e-9)
@@ -210,7 +209,7 @@ def test_moments_of_log_normals_of_any_width(sd):
 @pytest.mark.parametrize("sd", [0.05, 2.0, 5.0])
 def test_moments_between_two_bounds_of_any_width(sd):
     rows = Block(np.zeros((1, 1)), np.full((1, 1), 0.3), np.full((1, 1), sd))
-    dist = BoundedMixture(ConditionalMixture([rows]), Bounds(np.zeros(1), np.ones(1)))
+    dist = BoundedMixture(Mixture([rows]), Bounds(np.zeros(1), np.ones(1)))
     e = np.linspace(-12, 12, 200_001)
     density = stats.norm.pdf(e) * (e[1] - e[0])
     y = 1 / (1 + np.exp(-(0.3 + sd * e)))
@@ -223,7 +222,7 @@ def test_covariances_of_two_outputs_are_exact():
     S = np.array([[0.5, 0.2, -0.1], [0.2, 0.4, 0.1], [-0.1, 0.1, 0.3]])
     one = Block(np.zeros((1, 1)), np.zeros((1, 3)), np.linalg.cholesky(S))
     bounds = Bounds(np.array([0.0, -INF, -INF]), np.array([INF, 0.0, INF]))
-    cov = BoundedMixture(ConditionalMixture([one]), bounds).cov()[0]
+    cov = BoundedMixture(Mixture([one]), bounds).cov()[0]
     root = np.exp((S[0, 0] + S[1, 1]) / 2)
     assert cov[0, 1] == pytest.approx(-root * np.expm1(-S[0, 1]))
     assert cov[0, 2] == pytest.approx(S[0, 2] * np.exp(S[0, 0] / 2))
@@ -235,7 +234,7 @@ def test_covariance_with_an_output_between_two_bounds():
     S = np.array([[0.5, 0.3], [0.3, 0.4]])
     one = Block(np.zeros((1, 1)), np.zeros((1, 2)), np.linalg.cholesky(S))
     bounds = Bounds(np.array([0.0, -INF]), np.array([1.0, INF]))
-    cov = BoundedMixture(ConditionalMixture([one]), bounds).cov()[0]
+    cov = BoundedMixture(Mixture([one]), bounds).cov()[0]
     # Stein: Cov[f(u1), u2] = S12 E f'(u1)
     e = np.linspace(-12, 12, 100_001)
     f = 1 / (1 + np.exp(-(S[0, 0] ** 0.5) * e))
@@ -249,7 +248,7 @@ def test_covariance_of_a_share_and_a_positive_output(sd):
     S = sd**2 * np.array([[0.5, 0.3], [0.3, 1.0]])
     one = Block(np.zeros((1, 1)), np.zeros((1, 2)), np.linalg.cholesky(S))
     bounds = Bounds(np.zeros(2), np.array([1.0, INF]))
-    cov = BoundedMixture(ConditionalMixture([one]), bounds).cov()[0]
+    cov = BoundedMixture(Mixture([one]), bounds).cov()[0]
     e = np.linspace(-12, 12, 200_001)
     density = stats.norm.pdf(e) * (e[1] - e[0])
     u = S[0, 0] ** 0.5 * e
@@ -268,7 +267,7 @@ def test_no_rows_give_empty_answers():
 
 def test_draws_and_quantiles_do_not_round_on_to_a_bound():
     wide = Block(np.zeros((1, 1)), np.full((1, 1), 60.0), np.eye(1))
-    dist = BoundedMixture(ConditionalMixture([wide]), Bounds(np.zeros(1), np.ones(1)))
+    dist = BoundedMixture(Mixture([wide]), Bounds(np.zeros(1), np.ones(1)))
     draws = dist.sample(100, random_state=0)
     assert (draws < 1).all()
     np.testing.assert_array_equal(dist.quantile([0.0, 1.0]), [[0.0, 1.0]])

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from condensity.distributions import chunked as parted
-from condensity.distributions.bounded import BoundedMixture
-from condensity.distributions.bounds import Bounds
+from condensity.distributions.block import Block
+from condensity.distributions.bounded import BoundedMixture, Bounds
 from condensity.distributions.chunked import ChunkedDistribution, in_chunks
-from condensity.distributions.mixture import Block, ConditionalMixture
+from condensity.distributions.mixture import Mixture
 from mixtures import random_mixture
 
 M = 23
@@ -27,7 +27,7 @@ def both(request, monkeypatch):
     """All densities at once, and the same in parts of five rows and a rest."""
     dist = whole(*request.param)
     width = getattr(dist, "free", dist).width
-    monkeypatch.setattr(parted, "PART", 5 * width)
+    monkeypatch.setattr(parted, "CHUNK", 5 * width)
     rows = np.arange(M)[:, None]
     return dist, ChunkedDistribution(rows, lambda own: dist[own[:, 0]], width, dist.n_outputs)
 
@@ -116,7 +116,7 @@ def test_parted_densities_travel():
 
 def shifted(own):
     zeros = np.zeros((len(own), 1))
-    return ConditionalMixture([Block(zeros, np.zeros((1, 1)), np.eye(1), shift=own)])
+    return Mixture([Block(zeros, np.zeros((1, 1)), np.eye(1), shift=own)])
 
 
 def test_few_rows_stay_in_memory_and_many_do_not(monkeypatch):
@@ -126,6 +126,6 @@ def test_few_rows_stay_in_memory_and_many_do_not(monkeypatch):
     def at(own):
         return dist[own[:, 0]]
 
-    assert isinstance(in_chunks(rows, at, dist.width, 1), ConditionalMixture)
+    assert isinstance(in_chunks(rows, at, dist.width, 1), Mixture)
     monkeypatch.setattr(parted, "BLOCK", M * dist.width - 1)
     assert isinstance(in_chunks(rows, at, dist.width, 1), ChunkedDistribution)

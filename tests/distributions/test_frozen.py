@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from condensity.distributions.bounded import BoundedMixture
-from condensity.distributions.bounds import Bounds
-from condensity.distributions.mixture import Block, ConditionalMixture
+from condensity.distributions.block import Block
+from condensity.distributions.bounded import BoundedMixture, Bounds
+from condensity.distributions.mixture import Mixture
 from mixtures import gaussians, random_mixture
 
 
 def one_gaussian(mean=1.0, sd=2.0):
-    return ConditionalMixture([Block(np.zeros((1, 1)), np.full((1, 1), mean), np.full((1, 1), sd))])
+    return Mixture([Block(np.zeros((1, 1)), np.full((1, 1), mean), np.full((1, 1), sd))])
 
 
 def of_row(mixture, i, method, y):
@@ -132,6 +132,6 @@ def test_it_is_one_density_of_one_output():
         random_mixture(0).frozen(3)
     from condensity.distributions.frozen import Frozen
 
-    with pytest.raises(ValueError, match=r"got 3: choose a row, mixture.frozen\(i\)"):
+    with pytest.raises(ValueError, match=r"got 3: choose a row with dist.frozen\(i\)"):
         Frozen(random_mixture(0))
     assert repr(random_mixture(0).frozen(-1)) == "Frozen(7 components on (-inf, inf))"

@@ -10,7 +10,8 @@ from scipy import stats
 from scipy.integrate import simpson
 
 from condensity.distributions import _modes as meanshift
-from condensity.distributions.mixture import Block, ConditionalMixture
+from condensity.distributions.block import Block
+from condensity.distributions.mixture import Mixture
 from mixtures import gaussians, loop_pdf, random_block, random_mixture
 
 quick = settings(max_examples=8, deadline=None, derandomize=True)
@@ -30,7 +31,7 @@ STEP, AREA = LINE[1] - LINE[0], (AXIS[1] - AXIS[0]) ** 2
 
 
 def two_peaks(gap=4.0, weights=(0.75, 0.25)):
-    return ConditionalMixture([Block(np.log([weights]), np.array([[0.0], [gap]]), np.eye(1))])
+    return Mixture([Block(np.log([weights]), np.array([[0.0], [gap]]), np.eye(1))])
 
 
 def same(a, b, **tolerance):
@@ -66,7 +67,7 @@ def test_pdf_on_gives_every_row_at_every_point(dy, frames, monkeypatch):
 @pytest.mark.parametrize("dy", [1, 2])
 def test_weights_may_be_given_as_they_are_or_as_logarithms(dy):
     logs = random_mixture(11, dy=dy)
-    plain = ConditionalMixture.of_normalised(
+    plain = Mixture.of_normalised(
         [replace(block, given=block.weights, plain=True) for block in logs.blocks]
     )
     Y = np.random.default_rng(0).normal(size=(len(logs), dy))
@@ -79,7 +80,7 @@ def test_weights_may_be_given_as_they_are_or_as_logarithms(dy):
         lambda m: m.sample(3, random_state=0),
         lambda m: m[1:].mean(),
         lambda m: m.tilt(np.full(dy, 0.3))[1].mean(),
-        lambda m: ConditionalMixture.average([m, m[::-1]]).mean(),
+        lambda m: Mixture.average([m, m[::-1]]).mean(),
     ]
     if dy == 1:
         questions += [lambda m: m.quantile([0.1, 0.9]), lambda m: m.crps(Y)]
@@ -115,16 +116,16 @@ def test_log_pdf_is_finite_in_far_tails():
 
 
 def test_an_outlying_center_keeps_its_digits():
-    mix = ConditionalMixture([Block(np.zeros((1, 2)), np.array([[0.0], [1e7]]), np.eye(1))])
+    mix = Mixture([Block(np.zeros((1, 2)), np.array([[0.0], [1e7]]), np.eye(1))])
     np.testing.assert_allclose(mix.pdf(1e7 + 1), 0.5 * stats.norm.pdf(1.0), rtol=1e-12)
 
 
 def test_log_weights_of_any_size_are_normalised():
     block = random_block(np.random.default_rng(8), 3, 4, 1)
-    mix = ConditionalMixture([block])
+    mix = Mixture([block])
     np.testing.assert_allclose(np.exp(mix.log_weights).sum(axis=1), 1.0, rtol=1e-15)
     low = Block(np.array([[-1e14, -1e14 - 800.0, -np.inf]]), np.zeros((3, 1)), np.eye(1))
-    np.testing.assert_allclose(np.exp(ConditionalMixture([low]).log_weights), [[1, 0, 0]])
+    np.testing.assert_allclose(np.exp(Mixture([low]).log_weights), [[1, 0, 0]])
 
 
 def test_weights_sum_to_one_over_all_blocks_together():
@@ -142,7 +143,7 @@ def test_shift_and_scale_equal_gaussians_moved_by_hand(seed, dy):
             Block(np.log([[w]]), mean[None], np.linalg.cholesky(cov))
             for w, mean, cov in gaussians(mix, i)
         ]
-        other = ConditionalMixture(by_hand)
+        other = Mixture(by_hand)
         same(mix[i], other)
         np.testing.assert_allclose(mix[i].squared_norm(), other.squared_norm(), rtol=1e-10)
         np.testing.assert_allclose(mix[i].cov(), other.cov(), rtol=1e-10)
@@ -151,7 +152,7 @@ def test_shift_and_scale_equal_gaussians_moved_by_hand(seed, dy):
 @pytest.mark.parametrize("dy", [1, 2])
 def test_rescaling_y_divides_the_pdf(dy):
     mix, c = random_mixture(10, dy=dy), 1e-3
-    small = ConditionalMixture(
+    small = Mixture(
         [
             Block(
                 b.log_weights,
@@ -211,7 +212,7 @@ def test_mean_and_covariance_are_the_loop_over_gaussians(dy):
 def test_variance_survives_a_distant_origin():
     shift = np.full((1, 1), 1e9)
     block = Block(np.log([[0.5, 0.5]]), np.array([[-1.0], [1.0]]), np.eye(1), shift)
-    np.testing.assert_allclose(ConditionalMixture([block]).var(), 2.0, rtol=1e-12)
+    np.testing.assert_allclose(Mixture([block]).var(), 2.0, rtol=1e-12)
 
 
 @pytest.mark.parametrize("dy", [1, 2])
@@ -237,7 +238,7 @@ def test_samples_follow_the_cdf():
 
 def test_sample_never_draws_a_weightless_component():
     lw = np.array([[-np.inf, 0.0, -np.inf]])
-    mix = ConditionalMixture([Block(lw, np.array([[-99.0], [0.0], [99.0]]), np.eye(1))])
+    mix = Mixture([Block(lw, np.array([[-99.0], [0.0], [99.0]]), np.eye(1))])
     assert np.abs(mix.sample(10_000, random_state=0)).max() < 10
 
 
@@ -288,7 +289,7 @@ def test_crps_integrates_the_squared_error_of_the_cdf(frames):
         blocks = [
             Block(b.log_weights, b.centers, b.factor, first.shift, first.scale) for b in blocks
         ]
-    mix, y = ConditionalMixture(blocks), np.array([-2.0, 0.0, 3.0])
+    mix, y = Mixture(blocks), np.array([-2.0, 0.0, 3.0])
     for i in range(3):
         below, above = np.linspace(-40, y[i], 20_001), np.linspace(y[i], 40, 20_001)
         loss = [
@@ -339,7 +340,7 @@ def test_modes_in_the_plane_are_the_maxima_of_a_grid(seed):
 @pytest.mark.parametrize(("gap", "count"), [(1.9, 1), (2.1, 2), (30.0, 2)])
 def test_two_equal_gaussians_in_the_plane_are_bimodal_beyond_two_sds(gap, count):
     centers = 1e-4 * np.array([[0.0, 0.0], [0.6 * gap, 0.8 * gap]])
-    (found,) = ConditionalMixture([Block(np.zeros((1, 2)), centers, 1e-4 * np.eye(2))]).modes()
+    (found,) = Mixture([Block(np.zeros((1, 2)), centers, 1e-4 * np.eye(2))]).modes()
     assert found.shape == (count, 2)
 
 
@@ -359,7 +360,7 @@ def test_modes_in_the_plane_are_stationary(monkeypatch):
 def test_a_saddle_is_no_mode():
     log_weights = np.array([[0.0, 0.0, -13.0]])
     centers = np.array([[-3.0, 0.0], [3.0, 0.0], [0.0, 0.0]])
-    (found,) = ConditionalMixture([Block(log_weights, centers, np.eye(2))]).modes()
+    (found,) = Mixture([Block(log_weights, centers, np.eye(2))]).modes()
     np.testing.assert_allclose(np.sort(found[:, 0]), [-3.0, 3.0], atol=1e-2)
 
 
@@ -460,7 +461,7 @@ def test_no_rows_give_empty_answers_in_any_frame(frames):
 
 
 def test_far_from_the_origin_answers_keep_the_digits_of_their_frame():
-    far = ConditionalMixture(
+    far = Mixture(
         [Block(np.log([[0.5, 0.5]]), np.array([[0.1], [0.73]]), 0.3 * np.eye(1), np.array([[1e9]]))]
     )
     z = (0.25 - np.array([0.1, 0.73])) / 0.3
@@ -489,21 +490,19 @@ def test_average_mixes_densities(weights):
     )
     grid = np.linspace(-6, 6, 50)
     expected = w[0] * pair[0].pdf_on(grid) + w[1] * pair[1].pdf_on(grid)
-    np.testing.assert_allclose(
-        ConditionalMixture.average(pair, weights).pdf_on(grid), expected, rtol=1e-12
-    )
+    np.testing.assert_allclose(Mixture.average(pair, weights).pdf_on(grid), expected, rtol=1e-12)
 
 
 def test_repr_tells_the_size():
     text = repr(random_mixture(29, m=5, dy=2))
-    assert text == "ConditionalMixture(m=5, dy=2, components=3+4)"
+    assert text == "Mixture(m=5, dy=2, components=3+4)"
 
 
 def test_inputs_are_left_untouched():
     block = random_block(np.random.default_rng(30), 3, 4, 2, shift=True, scale=True)
     before = {k: np.array(v) for k, v in vars(block).items()}
     Y = np.zeros((3, 2))
-    mix = ConditionalMixture([block])
+    mix = Mixture([block])
     for result in (mix.pdf(Y), mix.cov(), mix.sample(2, 0), mix.modes(), mix.squared_norm()):
         assert len(result) == 3
     for name, value in before.items():
@@ -538,9 +537,9 @@ def test_inputs_are_left_untouched():
         (lambda m: m.marginal(1), "integers from -1 to 0.*1 outputs"),
         (lambda m: m.marginal(0.5), "columns must be integers"),
         (lambda m: m.marginal([0, -1]), "list each output once"),
-        (lambda m: ConditionalMixture.average([m, m], [1.0]), "leave them out for equal"),
-        (lambda m: ConditionalMixture.average([m, m], [1.0, -1.0]), "leave them out for equal"),
-        (lambda m: ConditionalMixture.average([m, m[:2]]), "share their rows and outputs"),
+        (lambda m: Mixture.average([m, m], [1.0]), "leave them out for equal"),
+        (lambda m: Mixture.average([m, m], [1.0, -1.0]), "leave them out for equal"),
+        (lambda m: Mixture.average([m, m[:2]]), "share their rows and outputs"),
     ],
 )
 def test_bad_arguments_are_refused_with_a_remedy(call, remedy):
@@ -582,14 +581,14 @@ def test_functions_of_one_output_point_to_the_marginal(call):
 )
 def test_blocks_that_do_not_fit_are_refused(change, remedy):
     good = {"given": np.zeros((3, 2)), "centers": np.zeros((2, 1)), "factor": np.eye(1)}
-    ConditionalMixture([Block(**good)])
+    Mixture([Block(**good)])
     with pytest.raises(ValueError, match=remedy):
-        ConditionalMixture([Block(**(good | change))])
+        Mixture([Block(**(good | change))])
 
 
 def test_a_mixture_needs_a_block():
     with pytest.raises(ValueError, match=r"pass \[Block"):
-        ConditionalMixture([])
+        Mixture([])
     upper = Block(np.zeros((1, 1)), np.zeros((1, 2)), np.array([[1.0, 0.5], [0.0, 1.0]]))
     with pytest.raises(ValueError, match="lower triangular"):
-        ConditionalMixture([upper])
+        Mixture([upper])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import log_ndtr, ndtr
 
-from condensity.distributions._normal import kernel_and_cdf
+from condensity.distributions._univariate import kernel_and_cdf
 
 CLOSE, FAR_OUT = np.linspace(-8.0, 8.0, 20001), np.linspace(-37.0, -8.0, 5001)
 

@@ -10,7 +10,7 @@ from condensity._utils import numerics
 from condensity.distributions import _overlap as pairs
 from condensity.distributions import _univariate as univariate
 from condensity.distributions.block import Block
-from condensity.distributions.mixture import ConditionalMixture
+from condensity.distributions.mixture import Mixture
 from mixtures import gaussians
 
 
@@ -96,7 +96,7 @@ SHIFTS = np.linspace(-2.0, 3.0, 6)[:, None]
 
 @pytest.mark.parametrize("narrow", [0.3, 0.05])
 def test_waves_sum_up_to_the_mean_distance_of_two_draws(narrow):
-    mixture = ConditionalMixture([block(1, 9, narrow), block(2, 5, 1.0, shift=SHIFTS)])
+    mixture = Mixture([block(1, 9, narrow), block(2, 5, 1.0, shift=SHIFTS)])
     c = mixture.components("a test")
     assert not c.shared
     expected = spread_by_loops(mixture)
@@ -108,7 +108,7 @@ def test_waves_sum_up_to_the_mean_distance_of_two_draws(narrow):
 
 def test_rows_that_would_take_too_many_waves_are_compared_one_by_one(monkeypatch):
     far = np.append(SHIFTS[:5, 0], 1e7)[:, None]
-    mixture = ConditionalMixture([block(1, 9, 0.3), block(2, 5, 1.0, shift=far)])
+    mixture = Mixture([block(1, 9, 0.3), block(2, 5, 1.0, shift=far)])
     asked, ask = [], univariate.mean_difference
     monkeypatch.setattr(univariate, "mean_difference", lambda c: asked.append(len(c)) or ask(c))
     found = pairs.mean_difference_of_blocks(mixture.blocks, mixture.components("a test"))
@@ -117,7 +117,7 @@ def test_rows_that_would_take_too_many_waves_are_compared_one_by_one(monkeypatch
 
 
 def test_waves_of_distances_are_cut_into_blocks(monkeypatch):
-    mixture = ConditionalMixture([block(1, 40, 0.3), block(2, 50, 0.3, shift=SHIFTS)])
+    mixture = Mixture([block(1, 40, 0.3), block(2, 50, 0.3, shift=SHIFTS)])
     whole = pairs.mean_difference_of_blocks(mixture.blocks, mixture.components("a test"))
     monkeypatch.setattr(numerics, "BLOCK", 2000)
     again = pairs.mean_difference_of_blocks(mixture.blocks, mixture.components("a test"))
@@ -127,7 +127,7 @@ def test_waves_of_distances_are_cut_into_blocks(monkeypatch):
 def test_rows_with_a_scale_have_no_waves():
     scale = np.linspace(0.5, 2.0, 6)
     blocks = [block(1, 9, 0.3), block(2, 5, 1.0, shift=SHIFTS, scale=scale)]
-    mixture = ConditionalMixture(blocks)
+    mixture = Mixture(blocks)
     found = pairs.mean_difference_of_blocks(mixture.blocks, mixture.components("a test"))
     np.testing.assert_allclose(found, spread_by_loops(mixture), rtol=1e-13)
 
@@ -140,9 +140,7 @@ def test_distances_do_not_mind_how_far_out_all_blocks_lie():
         parts = [block(1, 9, 0.3), block(2, 5, 0.05)]
         shifts = [np.full((6, 1), out), coarse(SHIFTS) + out]
         pairs = zip(parts, shifts, strict=True)
-        return ConditionalMixture(
-            [replace(b, centers=coarse(b.centers), shift=s) for b, s in pairs]
-        )
+        return Mixture([replace(b, centers=coarse(b.centers), shift=s) for b, s in pairs])
 
     far = mixture(2.0**33)
     found = pairs.mean_difference_of_blocks(far.blocks, far.components("a test"))

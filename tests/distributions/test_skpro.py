@@ -9,8 +9,7 @@ from scipy.integrate import quad
 
 import condensity.distributions.skpro  # noqa: F401  before skpro is hidden from it
 from condensity import metrics
-from condensity.distributions.bounded import BoundedMixture
-from condensity.distributions.bounds import Bounds
+from condensity.distributions.bounded import BoundedMixture, Bounds
 from mixtures import gaussians, random_mixture
 
 

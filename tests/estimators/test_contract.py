@@ -210,7 +210,7 @@ def test_many_rows_are_answered_a_few_at_a_time(estimator, monkeypatch):
     whole = model.predict(X), model.score(X, Y, np.arange(80))
     sizes, answer = [], type(model)._at
     monkeypatch.setattr(parted, "BLOCK", 10 * model._width)
-    monkeypatch.setattr(parted, "PART", 10 * model._width)
+    monkeypatch.setattr(parted, "CHUNK", 10 * model._width)
     monkeypatch.setattr(
         type(model), "_at", lambda self, inputs: sizes.append(len(inputs)) or answer(self, inputs)
     )

@@ -138,7 +138,7 @@ def test_what_does_not_fit_together_is_refused():
         LSCE(1, **QUICK).fit(parts, y)
     with pytest.raises(ValueError, match="cv must be a number of folds for Dask collections"):
         LSCE(1, **QUICK | {"cv": [([0], [1]), ([1], [0])]}).fit(parts, targets)
-    with pytest.raises(ValueError, match=r"come in \[5, 1\] parts"):
+    with pytest.raises(ValueError, match=r"have \[5, 1\] chunks"):
         LSCE(1, **QUICK).fit(parts, da.from_array(y[:299], chunks=-1))
     wrong = X.copy()
     wrong[150, 2] = np.nan
@@ -161,7 +161,7 @@ def test_samples_without_weight_have_no_score(model):
 def test_points_are_numbers_or_in_the_parts_of_the_inputs(model):
     X, y, _ = data()
     lazy = model.predict_dist(in_parts(X)[0])
-    with pytest.raises(TypeError, match="y must be a number or a Dask collection"):
+    with pytest.raises(TypeError, match="Y must be a number or a Dask collection"):
         lazy.pdf(y)
 
 

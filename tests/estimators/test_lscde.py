@@ -117,7 +117,7 @@ def test_densities_of_very_many_rows_are_made_part_by_part(monkeypatch):
     model = LSCDE(bandwidth=0.5, penalty=0.1, random_state=0).fit(X, y)
     whole, score, mean = model.predict_dist(X), model.score(X, y), model.predict(X)
     monkeypatch.setattr(parted, "BLOCK", 10 * model.n_centers_)
-    monkeypatch.setattr(parted, "PART", 7 * model.n_centers_)
+    monkeypatch.setattr(parted, "CHUNK", 7 * model.n_centers_)
     parts = model.predict_dist(X)
     assert isinstance(parts, parted.ChunkedDistribution)
     np.testing.assert_allclose(parts.quantile([0.1, 0.5]), whole.quantile([0.1, 0.5]), rtol=1e-12)

@@ -16,7 +16,8 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 import condensity
 import explored
 from condensity import LSCDE, LSCE, LSMI, FixedSubspace, Reduced
-from condensity.distributions.mixture import Block, ConditionalMixture
+from condensity.distributions.block import Block
+from condensity.distributions.mixture import Mixture
 from condensity.explorer import write_report
 from condensity.explorer.calibration_panel import LEVELS, MOST, calibration
 from condensity.explorer.exported_model import Readable
@@ -104,9 +105,7 @@ def test_a_model_that_was_read_gives_the_same_page(report, tmp_path):
 def test_influence_is_the_mass_that_moves():
     def at(X):  # y ~ N(x_1 + 3 x_2, 1), whatever x_3
         means = (X[:, 0] + 3 * X[:, 1])[:, None]
-        return ConditionalMixture(
-            [Block(np.zeros((len(X), 1)), np.zeros((1, 1)), np.eye(1), shift=means)]
-        )
+        return Mixture([Block(np.zeros((len(X), 1)), np.zeros((1, 1)), np.eye(1), shift=means)])
 
     half = np.array([0.5])
     moves = [[Move([0], -half, half)], [Move([1], -half, half)], [Move([2], half, half)]]

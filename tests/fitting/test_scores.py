@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import norm
 
 from condensity.distributions.block import Block
-from condensity.distributions.mixture import ConditionalMixture
+from condensity.distributions.mixture import Mixture
 from condensity.fitting.scores import SCORES, Gaussians
 
 W = np.array([0.5, 0.2, 0.3])
@@ -20,7 +20,7 @@ def mixture(parts, factor):
         Block(np.log(W[None, [k]]), parts.centers[[k]] @ factor.T, s * factor)
         for k, s in enumerate(parts.widths)
     ]
-    return ConditionalMixture(blocks)
+    return Mixture(blocks)
 
 
 @pytest.mark.parametrize("dy", [1, 2])

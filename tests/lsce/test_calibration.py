@@ -5,7 +5,7 @@ import pytest
 
 from condensity.data.sample import Sample
 from condensity.distributions.block import Block
-from condensity.distributions.mixture import ConditionalMixture
+from condensity.distributions.mixture import Mixture
 from condensity.fitting.scores import SCORES
 from condensity.lsce.calibration import FACTORS, HeldOutDensities, best_stretch
 from condensity.lsce.configurations import Configuration
@@ -41,7 +41,7 @@ def at_new_samples(configurations, weights, factor, what):
             density(c.crossfit.views[j], c.Ws[j], c.setting, whole.X[view.rows])
             for c in configurations
         ]
-        mixed = type(dists[0]).average(dists, weights).stretch(np.array([factor]))
+        mixed = type(dists[0]).average(dists, weights).stretch(np.array([factor]), background=True)
         total += view.held_out.weight @ what(mixed, whole.Y[view.rows, 0])
     return total / 2
 
@@ -77,7 +77,7 @@ def test_the_loss_of_stretched_densities_is_that_of_the_shipped_ones(score):
     y, weight = c.crossfit.whole.Y[view.rows, 0], view.held_out.weight
     held_out = HeldOutDensities(dist, y[:, None], weight)
     for factor in (0.7, 1.0, 1.3):
-        exact = weight @ LOSSES[score](dist.stretch(np.array([factor])), y)
+        exact = weight @ LOSSES[score](dist.stretch(np.array([factor]), background=True), y)
         assert held_out.loss(SCORES[score], factor) == pytest.approx(exact, rel=1e-9)
 
 
@@ -104,7 +104,7 @@ def two_outputs():
         Block(np.log(share) + np.zeros((60, 1)), np.full((1, 2), c), factor)
         for share, c in ((0.3, -1.0), (0.7, 0.5))
     ]
-    dist = ConditionalMixture(blocks)
+    dist = Mixture(blocks)
     return dist, dist.sample(1, random_state=rng).reshape(60, 2), rng.uniform(0.5, 1, 60)
 
 

@@ -8,7 +8,7 @@ import pytest
 from condensity import LSCE
 from condensity.data.sample import Sample, Scaling
 from condensity.datasets import toy_b
-from condensity.distributions.mixture import ConditionalMixture
+from condensity.distributions.mixture import Mixture
 from condensity.fitting.scores import SCORES
 from condensity.lsce import crossfit as crossfit_module
 from condensity.lsce import fit as ensemble
@@ -99,7 +99,7 @@ def averaged_loss(made, weights, score):
             for c in made
         ]
         view = made[0].crossfit.views[j]
-        mixed = ConditionalMixture.average(dists, weights)
+        mixed = Mixture.average(dists, weights)
         total += view.held_out.weight @ LOSSES[score](mixed, whole.Y[view.rows, 0])
     return total / 2
 

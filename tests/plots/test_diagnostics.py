@@ -16,7 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from condensity import LSCDE, LSCE, LSMI, SAVE, SIR, FixedSubspace, Reduced
-from condensity.distributions.mixture import Block, ConditionalMixture
+from condensity.distributions.block import Block
+from condensity.distributions.mixture import Mixture
 from condensity.plots import (
     CalibrationDisplay,
     LoadingsDisplay,
@@ -146,7 +147,7 @@ def test_loadings_need_directions_that_were_found():
 
 
 def standard_normal(m):
-    return ConditionalMixture([Block(np.zeros((m, 1)), np.zeros((1, 1)), np.eye(1))])
+    return Mixture([Block(np.zeros((m, 1)), np.zeros((1, 1)), np.eye(1))])
 
 
 def test_calibration_counts_what_lies_where():

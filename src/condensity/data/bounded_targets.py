@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from condensity._typing import Array, Indices
-from condensity.distributions.bounds import Bounds
+from condensity.distributions.bounded import Bounds
 
 
 def take_off_bounds(value: Any, Y: Array, weight: Array) -> tuple[Array, Bounds | None]:

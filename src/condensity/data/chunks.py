@@ -1,7 +1,7 @@
 """All samples there are, in parts that need never be in one place together.
 
-What is fitted to very many samples is known from sums over them.  ``SampleChunks`` adds up a function of a
-few hundred samples over all parts, wherever these are.
+A fit to very many samples needs only sums over them.  ``SampleChunks`` sums a function of a few
+hundred samples over all chunks, wherever these are.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -27,11 +26,6 @@ from condensity.data.subsample import RowHashes, row_hashes, smallest_hashes
 FAN_IN = 8
 #: Equal samples beyond so many are one with the weight of several.
 MOST_COPIES = 1000
-
-
-def is_dask(*values: Any) -> bool:
-    """Whether any of the values is a collection of Dask's."""
-    return any(type(v).__module__.partition(".")[0] in ("dask", "dask_expr") for v in values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,41 +146,3 @@ def _total(
     sample = gate(*block)
     left: Mask = row_hashes(sample.X, sample.Y, seed) > np.uint64(last)
     return InMemoryChunks(sample, left & (sample.weight > 0)).total(of)
-
-
-def delayed_chunks(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]:
-    """Parts of the samples, delayed: (place, X, y, weight) each."""
-    constant = sample_weight is None or isinstance(sample_weight, Real)
-    rest = [y] if constant else [y, sample_weight]
-    if not is_dask(X) or not all(is_dask(values) for values in rest):
-        raise TypeError(
-            "X, y and sample_weight must all be Dask collections or none of them, got "
-            f"{', '.join(type(v).__name__ for v in (X, *rest))}: "
-            "make them so with dask.array.from_array, or compute() them"
-        )
-    columns = [delayed_columns(values, like=X) for values in (X, *rest)]
-    if len({len(column) for column in columns}) > 1:
-        raise ValueError(
-            f"X, y and sample_weight come in {[len(column) for column in columns]} parts: "
-            "repartition or rechunk them alike"
-        )
-    if constant:
-        columns.append([sample_weight] * len(columns[0]))
-    return [(place, *block) for place, block in enumerate(zip(*columns, strict=True))]
-
-
-def delayed_columns(values: Any, like: Any = None) -> list[Any]:
-    """The parts of a frame, or of an array cut as ``like`` is, with all its columns; delayed."""
-    if hasattr(values, "rechunk"):
-        chunks = dict.fromkeys(range(1, values.ndim), -1)
-        known = hasattr(like, "rechunk") and not np.isnan(sum(like.chunks[0]))
-        if known and values.shape[0] == like.shape[0]:
-            values = values.rechunk({0: like.chunks[0], **chunks})
-        elif chunks:
-            values = values.rechunk(chunks)
-    return list(np.ravel(np.asarray(values.to_delayed(), dtype=object)))
-
-
-def empty_header(X: Any) -> Any:
-    """What tells names and number of the inputs, and holds no samples."""
-    return X._meta if hasattr(X, "columns") else np.empty((0, X.shape[1]))

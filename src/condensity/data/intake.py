@@ -13,20 +13,15 @@ from typing import Any
 import numpy as np
 
 from condensity._typing import Array, Indices
+from condensity._utils.dask_collections import delayed_chunks, empty_header, is_dask
 from condensity._utils.parameters import check_count
 from condensity._utils.validation import check_folds, check_sample, column_names
 from condensity.data.bounded_targets import check_bounds, take_off_bounds
 from condensity.data.chunks import InMemoryChunks, SampleChunks, Spread
-from condensity.data.dask_samples import (
-    ChunkValidator,
-    DaskChunks,
-    delayed_chunks,
-    empty_header,
-    is_dask,
-)
+from condensity.data.dask_samples import ChunkValidator, DaskChunks
 from condensity.data.sample import Sample
 from condensity.data.subsample import row_hashes, smallest_hashes
-from condensity.distributions.bounds import Bounds
+from condensity.distributions.bounded import Bounds
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from condensity.data.folds import (
 )
 from condensity.data.intake import Taken
 from condensity.data.sample import Sample, Scaling, canonical
-from condensity.distributions.bounds import Bounds
+from condensity.distributions.bounded import Bounds
 from condensity.fitting.density import KernelDensity
 from condensity.fitting.selection import Choice
 from condensity.lsce.full_data import RemainingSamples

@@ -1,7 +1,7 @@
 """Toy problems with known truth: sufficient subspace and conditional density.
 
 Every truth is ``y = m(z) + s(z) e`` with e from a mixture of Gaussians, which is a
-``ConditionalMixture``; samples of y are drawn from that very mixture.
+``Mixture``; samples of y are drawn from that very mixture.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import numpy as np
 
 from condensity._typing import Array
 from condensity._utils.parameters import check_count, check_option, check_rng
-from condensity.distributions.mixture import Block, ConditionalMixture
+from condensity.distributions.block import Block
+from condensity.distributions.mixture import Mixture
 
 #: Noise as (weight, mean, standard deviation) of its Gaussian components.
 Noise = tuple[tuple[float, float, float], ...]
@@ -59,7 +60,7 @@ class ToyProblem:
         X = self.inputs(rng, n)
         return X, self.conditional(X).sample(1, random_state=rng)[:, 0]
 
-    def conditional(self, X: Any) -> ConditionalMixture:
+    def conditional(self, X: Any) -> Mixture:
         """The true p(y|x) for the rows of ``X`` (m, dx)."""
         X, dx = np.asarray(X, dtype=float), self.components.shape[1]
         if X.ndim != 2 or X.shape[1] != dx:
@@ -75,7 +76,7 @@ class ToyProblem:
             )
             for weight, mean, sd in self.noise
         ]
-        return ConditionalMixture(blocks)
+        return Mixture(blocks)
 
 
 def toy_a() -> ToyProblem:

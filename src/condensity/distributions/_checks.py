@@ -130,8 +130,13 @@ def checked_blocks(blocks: Sequence[Block]) -> tuple[Block, ...]:
 
 
 def _as_arrays(block: Block) -> Block:
-    fields = (block.log_weights, block.centers, block.factor, block.shift, block.scale)
-    return Block(*(None if a is None else np.asarray(a, dtype=float) for a in fields))  # type: ignore[arg-type]
+    weights, centers, factor = (
+        np.asarray(a, dtype=float) for a in (block.log_weights, block.centers, block.factor)
+    )
+    shift, scale = (
+        None if a is None else np.asarray(a, dtype=float) for a in (block.shift, block.scale)
+    )
+    return Block(weights, centers, factor, shift, scale, background=block.background)
 
 
 def _check_shapes(block: Block, m: int, outputs: tuple[int, ...]) -> None:

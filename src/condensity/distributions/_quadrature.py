@@ -8,6 +8,7 @@ the real line.  A Gaussian of unit width allows h = 1/2; a logistic curve of wid
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr
@@ -15,7 +16,9 @@ from scipy.special import ndtr
 from condensity._typing import Array
 from condensity.distributions._univariate import ROOT_2PI, UnivariateMixtures, tiles
 from condensity.distributions.block import Block
-from condensity.distributions.bounds import Bounds
+
+if TYPE_CHECKING:
+    from condensity.distributions.bounded import Bounds
 
 #: A Gaussian's mass beyond this many standard deviations is below rounding error.
 REACH = 9.0

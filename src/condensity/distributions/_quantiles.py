@@ -13,8 +13,13 @@ from scipy.special import ndtri
 
 from condensity._typing import Array
 from condensity._utils.numerics import CACHED, row_blocks
-from condensity.distributions._normal import kernel_and_cdf
-from condensity.distributions._univariate import ROOT_2PI, UnivariateMixtures, map_rows, weighted
+from condensity.distributions._univariate import (
+    ROOT_2PI,
+    UnivariateMixtures,
+    kernel_and_cdf,
+    map_rows,
+    weighted,
+)
 
 #: Steps to a quantile, at most (more than halving to the least number takes), and before halving
 #: takes turns.

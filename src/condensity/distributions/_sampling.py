@@ -1,9 +1,9 @@
-"""What is found by drawing from densities."""
+"""Draws from Gaussian mixtures, and what is estimated from draws."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,19 +12,8 @@ from condensity._utils.numerics import row_blocks
 from condensity._utils.parameters import check_rng
 from condensity.distributions.block import Block
 
-
-class Density(Protocol):
-    """Densities of several rows that can be evaluated and drawn from."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, index: Any) -> Density: ...
-
-    def log_pdf(self, Y: Any) -> Array:
-        """``log p(y_i | x_i)``."""
-
-    def sample(self, n: int = 1, random_state: Any = None) -> Array:
-        """``n`` draws from each."""
+if TYPE_CHECKING:
+    from condensity.distributions.base import Distribution
 
 
 def draw_from_blocks(blocks: Sequence[Block], n: int, rng: np.random.Generator) -> Array:
@@ -46,7 +35,7 @@ def draw_from_blocks(blocks: Sequence[Block], n: int, rng: np.random.Generator) 
 
 
 def hpd_level_by_sampling(
-    dist: Density, Y: Array, n_draws: int, width: int, random_state: Any
+    dist: Distribution, Y: Array, n_draws: int, width: int, random_state: Any
 ) -> Array:
     """The share of ``n_draws`` draws from each density that are as dense as y_i: (m,).
 

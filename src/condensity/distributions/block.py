@@ -1,7 +1,8 @@
-"""Gaussians that share a covariance, moved and stretched as a whole by each row.
+"""Gaussians that share a covariance, shifted and scaled as a whole by each row.
 
-In row i the k-th is the law of ``y = shift_i + scale_i (c_k + L e)`` with e ~ N(0, I), so
-distances are taken once the row's frame is undone and y is whitened by ``L^-1``.
+In row i the k-th Gaussian is the law of ``y = shift_i + scale_i (c_k + L e)`` with e ~ N(0, I).
+Distances are taken after the shift and the scale of the row are undone and y is whitened by
+``L^-1``.
 """
 
 from __future__ import annotations
@@ -20,25 +21,39 @@ from condensity.distributions._univariate import ROOT_2PI, tiles
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """``y = shift_i + scale_i (c_k + L e)``, e ~ N(0, I), with weight ``w_ik``.
+    """Weighted Gaussians with a common covariance, a part of a ``Mixture``.
 
-    A part of a ``ConditionalMixture``: b Gaussians that share a covariance.  The weights of a
+    ``y = shift_i + scale_i (c_k + L e)``, e ~ N(0, I), with the weight ``w_ik``.  The weights of a
     mixture sum to one over all of its blocks together.
 
     Parameters
     ----------
-    given : array (m, b)
+    given : ndarray of shape (m, b)
         ``log w_ik``, -inf allowed, or ``w_ik`` itself if ``plain``.
-    centers : array (b, dy)
-        Places c_k of the Gaussians.
-    factor : array (dy, dy)
+    centers : ndarray of shape (b, dy)
+        Centres c_k of the Gaussians.
+    factor : ndarray of shape (dy, dy)
         L, the lower Cholesky factor of their covariance.
-    shift : None or array (m, dy), default=None
+    shift : None or ndarray of shape (m, dy), default=None
         What row i adds.
-    scale : None or array (m,), default=None
+    scale : None or ndarray of shape (m,), default=None
         What row i multiplies by, positive.
     plain : bool, default=False
         Whether ``given`` holds weights and not their logarithms.
+    background : bool, default=False
+        Whether the block is the background, which ``Mixture.stretch`` leaves as it is.
+
+    See Also
+    --------
+    Mixture : Mixtures that are made of blocks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from condensity.distributions import Block, Mixture
+    >>> weights, centers = np.array([[0.75, 0.25]]), np.array([[0.0], [4.0]])
+    >>> Mixture([Block(np.log(weights), centers, np.eye(1))]).mean()
+    array([1.])
     """
 
     given: Array
@@ -47,13 +62,14 @@ class Block:
     shift: Array | None = None
     scale: Array | None = None
     plain: bool = False
+    background: bool = False
 
     def __len__(self) -> int:
         return len(self.given)
 
     @property
     def log_weights(self) -> Array:
-        """``log w_ik``, (m, b)."""
+        """Logarithms of the weights, ``log w_ik``, (m, b)."""
         if not self.plain:
             return self.given
         with np.errstate(divide="ignore"):
@@ -61,7 +77,7 @@ class Block:
 
     @property
     def weights(self) -> Array:
-        """``w_ik``, (m, b)."""
+        """Weights ``w_ik``, (m, b)."""
         return self.given if self.plain else np.exp2(LOG2_E * self.given)
 
     def weighted(self, log_weights: Array) -> Block:
@@ -70,39 +86,39 @@ class Block:
 
     @property
     def n_outputs(self) -> int:
-        """Dimension ``dy`` of y."""
+        """Number of outputs dy."""
         return int(self.centers.shape[1])
 
     @property
     def fixed(self) -> bool:
-        """Whether the Gaussians stand at the same place in all rows."""
+        """Whether all rows have the same Gaussians: no shift and no scale."""
         return self.shift is None and self.scale is None
 
     @property
     def covariance(self) -> Array:
-        """``L L'`` (dy, dy), before the row's scale."""
+        """Covariance ``L L'`` before the scale of the row, (dy, dy)."""
         return self.factor @ self.factor.T
 
     @property
     def scales(self) -> Array:
-        """``scale_i`` (m,), ones when there is none."""
+        """Scales ``scale_i``, (m,), or ones."""
         return np.ones(len(self)) if self.scale is None else self.scale
 
     def take(self, rows: Any) -> Block:
-        """Block of ``rows`` only: a slice or an index array."""
+        """The block of some rows: a slice or an index array."""
         shift = None if self.shift is None else self.shift[rows]
         scale = None if self.scale is None else self.scale[rows]
         return replace(self, given=self.given[rows], shift=shift, scale=scale)
 
     def same_frame(self, other: Block) -> bool:
-        """Whether both have the same shift and scale in every row."""
+        """Whether both blocks have the same shift and scale in every row."""
         pairs = ((self.shift, other.shift), (self.scale, other.scale))
         return all(
             a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs
         )
 
     def tilt(self, power: Array) -> Block:
-        """The Gaussians times ``exp(power . y)``, ``power`` (dy,), which are Gaussians again.
+        """The Gaussians times ``exp(power . y)``, with ``power`` (dy,): Gaussians again.
 
         ``N(y; m, S) exp(c y) = exp(c m + c S c / 2) N(y; m + S c, S)``.
         """
@@ -115,7 +131,7 @@ class Block:
         return replace(tilted, shift=shift if self.shift is None else self.shift + shift)
 
     def stretch(self, factors: Array, about: Array) -> Block:
-        """``about_i + factors (y - about_i)``, ``factors`` (dy,) and ``about`` (m, dy)."""
+        """The block of ``about_i + factors (y - about_i)``; ``about`` is (m, dy)."""
         shift = (1.0 - factors) * about
         shift = shift if self.shift is None else shift + factors * self.shift
         return replace(
@@ -126,7 +142,7 @@ class Block:
         )
 
     def means(self) -> Array:
-        """``shift_i + scale_i c_k``: (m, b, dy), or (1, b, dy) when the rows share them."""
+        """Means ``shift_i + scale_i c_k``: (m, b, dy), or (1, b, dy) if all rows share them."""
         if self.fixed:
             return self.centers[None]
         means = self.scales[:, None, None] * self.centers
@@ -137,7 +153,7 @@ class Block:
         Z = Y if self.shift is None else Y - self.shift
         Z = Z if self.scale is None else Z / self.scale[:, None]
         white = self._undo_factor(Z)
-        # Substitution turns an infinite output into NaN; such a y is far from every centre.
+        # Substitution turns an infinite output into NaN.  Such a y is far from every centre.
         return np.where(np.isfinite(Z).all(axis=1, keepdims=True), white, np.inf)
 
     def log_kernels(self, Y: Array) -> Array:
@@ -148,7 +164,7 @@ class Block:
         return out
 
     def _squared(self, Y: Array) -> Array:
-        """Squared distances of ``Y`` (m, dy) to the centres in the unit of the kernel: (m, b)."""
+        """Squared distances of ``Y`` (m, dy) to the centres in units of the kernel: (m, b)."""
         return squared_differences(self.whiten(Y), self._undo_factor(self.centers))
 
     def _undo_factor(self, Y: Array) -> Array:
@@ -160,12 +176,12 @@ class Block:
         return white
 
     def _log_volumes(self) -> Array:
-        """``log`` of one by the height of the kernel, (m,)."""
+        """Logarithm of one over the height of the kernel, (m,)."""
         own = float(np.log(ROOT_2PI * np.diagonal(self.factor)).sum())
         return own + self.n_outputs * np.log(self.scales)
 
     def marginal(self, columns: Indices) -> Block:
-        """Block of the outputs ``columns``: a Gaussian's marginal drops rows and columns."""
+        """The block of the outputs ``columns``: rows and columns of the covariance are dropped."""
         shift = None if self.shift is None else self.shift[:, columns]
         factor: Any = np.linalg.cholesky(self.covariance[np.ix_(columns, columns)])
         return replace(self, centers=self.centers[:, columns], factor=factor, shift=shift)
@@ -194,7 +210,7 @@ class Block:
         return self._pdf_on_fixed(points) if self.fixed else self._pdf_on_moved(points)
 
     def _pdf_on_fixed(self, points: Array) -> Array:
-        """One table of kernels serves all rows."""
+        """Densities on a grid where one table of kernels serves all rows."""
         out, weights = np.empty((len(self), len(points))), self.weights
         for part in row_blocks(len(points), len(self.centers)):
             probe = self.weighted(np.empty((part.stop - part.start, 0)))
@@ -202,7 +218,7 @@ class Block:
         return out
 
     def _pdf_on_moved(self, points: Array) -> Array:
-        """Every row meets every point in its own frame."""
+        """Densities on a grid where each row has its own shift and scale."""
         out = np.empty((len(self), len(points)))
         for rows, part in tiles(len(self), len(points), 4 * len(self.centers)):
             grid, index = points[part], np.arange(len(self))[rows]
@@ -212,11 +228,12 @@ class Block:
         return out
 
 
-def unframed(blocks: Sequence[Block]) -> tuple[Sequence[Block], Array, Array]:
-    """Blocks without the frame they have in common, and its shifts (m, dy) and scales (m,).
+def without_common_frame(blocks: Sequence[Block]) -> tuple[Sequence[Block], Array, Array]:
+    """Blocks without their common shift and scale; these shifts (m, dy) and scales (m,).
 
-    Their rows then share their centres, which saves a table a row, and keeps the digits of a y
-    that lies as far out as its shift.  Blocks that have no frame in common stay as they are.
+    Without them all rows share their centres: one table of kernels serves all rows, and no digits
+    are lost for a y that lies as far out as its shift.  Blocks with different shifts or scales are
+    returned as they are.
     """
     first, none = blocks[0], np.zeros((len(blocks[0]), blocks[0].n_outputs))
     if not all(first.same_frame(block) for block in blocks):

@@ -1,57 +1,220 @@
-"""Densities of outputs with bounds: Gaussian mixtures in the free coordinate, seen through a map.
+"""Densities of outputs with bounds: Gaussian mixtures in a free coordinate u without bounds.
 
-``p(y) = p(u) du/dy`` with u of ``bounds``.  Probabilities, quantiles and draws go through the
-map as they are.  As du/dy is a sum of exponentials, ``p(u) sqrt(exp(p u))`` and ``p(u) du/dy`` are
-Gaussian mixtures again: ``int p^2 dy`` is in closed form, and modes and level sets are found by
-the means that mixtures in u have.  Moments are in closed form for a single bound; for two, and for
-the CRPS, they are integrals of smooth functions over the line, for which the trapezoidal rule
-converges faster than any power of its step.
+| bounds of y  | u                      | du/dy                          |
+|--------------|------------------------|--------------------------------|
+| none         | y                      | 1                              |
+| a < y        | log(y - a)             | exp(-u)                        |
+| y < b        | -log(b - y)            | exp(u)                         |
+| a < y < b    | log((y - a) / (b - y)) | (exp(u) + 2 + exp(-u)) / (b-a) |
+
+``p(y) = p(u) du/dy``.  Probabilities, quantiles and draws are those of u, mapped to y.  Every du/dy
+is a sum of exponentials of u, and a Gaussian times an exponential is a Gaussian again.  So ``p(u)
+sqrt(exp(p u))`` and ``p(u) du/dy`` are Gaussian mixtures: ``int p^2 dy`` is in closed form, and
+modes and level sets are found by the methods for mixtures in u.  Moments are in closed form for a
+single bound.  For two bounds, and for the CRPS, they are integrals of smooth functions over the
+real line, for which the trapezoidal rule converges faster than any power of its step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit
 
-from condensity._typing import Array
+from condensity._typing import Array, Indices
 from condensity.distributions import _checks as checks
 from condensity.distributions import _levelsets as levelsets
 from condensity.distributions import _quadrature as quadrature
-from condensity.distributions import _sampling as draws
-from condensity.distributions.base import Views
-from condensity.distributions.bounds import Bounds
-from condensity.distributions.mixture import ConditionalMixture
+from condensity.distributions import _sampling as sampling
+from condensity.distributions.base import Distribution
+from condensity.distributions.mixture import Mixture
 
 
-class BoundedMixture(Views):
-    """The densities ``p(y | x_i)``, i = 1..m, of outputs with bounds.
-
-    It answers the questions about densities that a ``ConditionalMixture`` answers, in the units of
-    y; there is no average of several.
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Lower and upper bounds of outputs, and the map to the free coordinate u.
 
     Parameters
     ----------
-    free : ConditionalMixture
-        Densities of the free coordinate u.
-    bounds : Bounds
-        What y is bounded by.
+    lower, upper : ndarray of shape (dy,)
+        Bounds of each output, infinite where there is none.
+
+    See Also
+    --------
+    BoundedMixture : Densities of outputs with bounds.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from condensity.distributions.bounds import Bounds
-    >>> from condensity.distributions.mixture import Block, ConditionalMixture
-    >>> free = ConditionalMixture([Block(np.zeros((1, 1)), np.zeros((1, 1)), np.eye(1))])
-    >>> positive = MappedMixture(free, Bounds(np.zeros(1), np.full(1, np.inf)))  # log-normal
+    >>> from condensity.distributions import Bounds
+    >>> positive = Bounds(np.zeros(1), np.full(1, np.inf))
+    >>> positive.free(np.array([[1.0]]))
+    array([[0.]])
+    """
+
+    lower: Array
+    upper: Array
+
+    def take(self, columns: Indices) -> Bounds:
+        """Bounds of some of the outputs.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            Outputs to keep.
+
+        Returns
+        -------
+        Bounds
+            The bounds of these outputs.
+        """
+        return Bounds(self.lower[columns], self.upper[columns])
+
+    def free(self, Y: Array) -> Array:
+        """Free coordinates u of outputs.
+
+        Parameters
+        ----------
+        Y : ndarray of shape (..., dy)
+            Outputs.
+
+        Returns
+        -------
+        ndarray of shape (..., dy)
+            Free coordinates, infinite for outputs at or beyond a bound.
+        """
+        U = np.empty(Y.shape)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for j, (a, b) in enumerate(zip(self.lower, self.upper, strict=True)):
+                y = np.clip(Y[..., j], a, b)
+                below = np.log(y - a) if np.isfinite(a) else None
+                above = np.log(b - y) if np.isfinite(b) else None
+                U[..., j] = (
+                    y
+                    if below is None and above is None
+                    else (0.0 if below is None else below) - (0.0 if above is None else above)
+                )
+        return U
+
+    def bounded(self, U: Array) -> Array:
+        """Outputs for free coordinates u.
+
+        Parameters
+        ----------
+        U : ndarray of shape (..., dy)
+            Free coordinates.
+
+        Returns
+        -------
+        ndarray of shape (..., dy)
+            Outputs, strictly between the bounds for finite u.
+        """
+        Y = np.empty(U.shape)
+        with np.errstate(over="ignore"):
+            for j, (a, b) in enumerate(zip(self.lower, self.upper, strict=True)):
+                u = U[..., j]
+                if np.isfinite(a) and np.isfinite(b):
+                    y = a + (b - a) * expit(u)
+                elif np.isfinite(a):
+                    y = a + np.exp(u)
+                else:
+                    y = b - np.exp(-u) if np.isfinite(b) else u
+                # Rounding must not move a value onto its bound.
+                inside = np.clip(y, np.nextafter(a, np.inf), np.nextafter(b, -np.inf))
+                Y[..., j] = np.where(np.isfinite(u), inside, y)
+        return Y
+
+    def exponential(self, j: int) -> float | None:
+        """The sign s of ``y = bound + s exp(s u)`` for output j.
+
+        Parameters
+        ----------
+        j : int
+            Which output.
+
+        Returns
+        -------
+        float or None
+            1 or -1 for one bound, 0 for none (y = u), None for two (the logistic map).
+        """
+        a, b = np.isfinite(self.lower[j]), np.isfinite(self.upper[j])
+        return None if a and b else float(a) - float(b)
+
+    def slopes(self, j: int) -> list[tuple[float, float]]:
+        """The derivative ``du/dy = sum_t c_t exp(p_t u)`` of output j.
+
+        Parameters
+        ----------
+        j : int
+            Which output.
+
+        Returns
+        -------
+        list of (float, float)
+            Pairs of coefficient c_t and exponent p_t.
+        """
+        a, b = float(self.lower[j]), float(self.upper[j])
+        if np.isfinite(a) and np.isfinite(b):
+            return [(1 / (b - a), 1.0), (2 / (b - a), 0.0), (1 / (b - a), -1.0)]
+        if np.isfinite(a):
+            return [(1.0, -1.0)]
+        return [(1.0, 1.0 if np.isfinite(b) else 0.0)]
+
+    def log_volume(self, U: Array) -> Array:
+        """Log determinant of the derivative, ``log prod_j du_j/dy_j``.
+
+        Parameters
+        ----------
+        U : ndarray of shape (..., dy)
+            Free coordinates.
+
+        Returns
+        -------
+        ndarray of shape (...)
+            Logarithms.
+        """
+        total = np.zeros(U.shape[:-1])
+        for j in range(U.shape[-1]):
+            u = U[..., j]
+            terms = [np.log(c) + (p * u if p else 0.0 * u) for c, p in self.slopes(j)]
+            total += np.logaddexp.reduce(terms, axis=0)
+        return total
+
+
+class BoundedMixture(Distribution):
+    """Conditional densities p(y | x_i) of m rows whose outputs have bounds.
+
+    The free coordinate u of y, for instance ``log(y - lower)``, has Gaussian mixtures as densities.
+    All answers are in the units of y.
+
+    Parameters
+    ----------
+    free : Mixture
+        Densities of the free coordinate u.
+    bounds : Bounds
+        Bounds of y.
+
+    See Also
+    --------
+    Distribution : The methods, documented.
+    Mixture : Densities of outputs without bounds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from condensity.distributions import Block, BoundedMixture, Bounds, Mixture
+    >>> free = Mixture([Block(np.zeros((1, 1)), np.zeros((1, 1)), np.eye(1))])
+    >>> positive = BoundedMixture(free, Bounds(np.zeros(1), np.full(1, np.inf)))  # log-normal
     >>> positive.quantile(0.5), positive.mean().round(4)
     (array([1.]), array([1.6487]))
     """
 
-    def __init__(self, free: ConditionalMixture, bounds: Bounds) -> None:
+    def __init__(self, free: Mixture, bounds: Bounds) -> None:
         self.free, self.bounds = free, bounds
 
     def __len__(self) -> int:
@@ -59,19 +222,16 @@ class BoundedMixture(Views):
 
     def __repr__(self) -> str:
         pairs = zip(self.bounds.lower, self.bounds.upper, strict=True)
-        return f"MappedMixture({self.free!r}, bounds={[(float(a), float(b)) for a, b in pairs]})"
+        return f"BoundedMixture({self.free!r}, bounds={[(float(a), float(b)) for a, b in pairs]})"
 
     def __getitem__(self, index: Any) -> BoundedMixture:
-        """Densities of ``index`` only: an integer (one row), slice, index array or mask."""
         return BoundedMixture(self.free[index], self.bounds)
 
     @property
     def n_outputs(self) -> int:
-        """Dimension ``dy`` of y."""
         return self.free.n_outputs
 
     def log_pdf(self, Y: ArrayLike) -> Array:
-        """``log p(y_i | x_i)``, -inf at and beyond the bounds; shapes as in a mixture's."""
         Y = checks.rows_of(Y, len(self), self.n_outputs)
         U = self.bounds.free(Y)
         inside = np.isfinite(U).all(axis=1)
@@ -79,12 +239,7 @@ class BoundedMixture(Views):
         log_pdf = self.free.log_pdf(U) + self.bounds.log_volume(U)
         return np.where(inside, log_pdf, -np.inf)
 
-    def pdf(self, Y: ArrayLike) -> Array:
-        """``p(y_i | x_i)``; shapes as in :meth:`log_pdf`."""
-        return np.exp(self.log_pdf(Y))
-
     def pdf_on(self, grid: ArrayLike) -> Array:
-        """``p(y_g | x_i)`` for all densities at all points: ``grid`` (G,) or (G, dy) to (m, G)."""
         U = self.bounds.free(checks.grid_of(grid, self.n_outputs))
         inside = np.isfinite(U).all(axis=1)
         out = np.zeros((len(self), len(U)))
@@ -92,10 +247,6 @@ class BoundedMixture(Views):
         return out
 
     def squared_norm(self) -> Array:
-        """``integral p(y | x_i)^2 dy``, in closed form: (m,).
-
-        ``int p(u)^2 exp(c u) du`` is the squared norm of the mixture ``p(u) exp(c u / 2)``.
-        """
         total = np.zeros(len(self))
         for factor, power in self._terms():
             log_mass, tilted = self.free.tilt(power / 2)
@@ -103,26 +254,18 @@ class BoundedMixture(Views):
         return total
 
     def cdf(self, Y: ArrayLike) -> Array:
-        """``P(Y <= y_i | x_i)``, one output only: (m,)."""
         checks.one_output(self.n_outputs, "cdf")
         return self.free.cdf(self.bounds.free(checks.rows_of(Y, len(self), 1)))
 
     def prob(self, lower: ArrayLike, upper: ArrayLike) -> Array:
-        """``P(lower_i < Y <= upper_i | x_i)``, precise in both tails, one output only: (m,)."""
         checks.one_output(self.n_outputs, "prob")
         ends = checks.ordered_bounds(lower, upper, len(self))
         return self.free.prob(*(self.bounds.free(end[:, None])[:, 0] for end in ends))
 
     def quantile(self, q: ArrayLike) -> Array:
-        """``y`` with ``P(Y <= y | x_i) = q``, one output only: (m,), or (m, k) for k levels."""
         return self.bounds.bounded(self.free.quantile(q)[..., None])[..., 0]
 
-    def interval(self, level: float) -> Array:
-        """Central interval, ``(1 - level) / 2`` beyond either end, one output only: (m, 2)."""
-        return self.bounds.bounded(self.free.interval(level)[..., None])[..., 0]
-
     def crps(self, Y: ArrayLike) -> Array:
-        """``E|Y - y_i| - E|Y - Y'| / 2``, by quadrature to 1e-8, one output: (m,)."""
         checks.one_output(self.n_outputs, "crps")
         Y = checks.rows_of(Y, len(self), 1)
         own = self.free.components("crps")
@@ -130,16 +273,14 @@ class BoundedMixture(Views):
         return quadrature.bounded_crps(own, self.bounds, self._mean(0), Y[:, 0], u)
 
     def hdr(self, level: float) -> list[Array]:
-        """Highest-density region of probability ``level``, the smallest there is; one output."""
         heights = self._heights("hdr").components("hdr")
         regions = levelsets.hdr(self.free.components("hdr"), level, heights)
         return [self.bounds.bounded(region[..., None])[..., 0] for region in regions]
 
     def hpd_level(self, Y: ArrayLike, n_draws: int = 1000, random_state: Any = None) -> Array:
-        """``P(p(Y | x_i) >= p(y_i | x_i))``: level of the smallest region that holds y_i, (m,)."""
         Y = checks.rows_of(Y, len(self), self.n_outputs)
         if self.n_outputs > 1:
-            return draws.hpd_level_by_sampling(self, Y, n_draws, self.free.width, random_state)
+            return sampling.hpd_level_by_sampling(self, Y, n_draws, self.free.width, random_state)
         heights = self._heights("hpd_level").components("hpd_level")
         u = self.bounds.free(Y)[:, 0]
         level = levelsets.hpd_level(
@@ -148,27 +289,19 @@ class BoundedMixture(Views):
         return np.where(np.isfinite(u), level, 1.0)
 
     def modes(self) -> list[Array]:
-        """Local maxima of each density, highest first: m arrays, (k_i,) or (k_i, dy)."""
         found = self._heights("modes").modes()
         if self.n_outputs == 1:
             return [self.bounds.bounded(u[:, None])[:, 0] for u in found]
         return [self.bounds.bounded(u) for u in found]
 
     def mean(self) -> Array:
-        """``E[Y | x_i]``: (m,) for one output, else (m, dy)."""
         return self._drop_axis(np.column_stack([self._mean(j) for j in range(self.n_outputs)]))
 
     def var(self) -> Array:
-        """``Var[Y_j | x_i]``: (m,) for one output, else (m, dy)."""
         columns = range(self.n_outputs)
         return self._drop_axis(np.column_stack([self._covariance(j, j) for j in columns]))
 
-    def std(self) -> Array:
-        """Square root of :meth:`var`."""
-        return np.sqrt(self.var())
-
     def cov(self) -> Array:
-        """Covariances of the outputs: (m, dy, dy)."""
         out = np.empty((len(self), self.n_outputs, self.n_outputs))
         for j in range(self.n_outputs):
             for k in range(j + 1):
@@ -176,12 +309,10 @@ class BoundedMixture(Views):
         return out
 
     def marginal(self, columns: int | Sequence[int]) -> BoundedMixture:
-        """The densities of the outputs ``columns`` alone, in that order."""
         keep = checks.columns_of(columns, self.n_outputs)
         return BoundedMixture(self.free.marginal(columns), self.bounds.take(keep))
 
     def sample(self, n: int = 1, random_state: Any = None) -> Array:
-        """``n`` independent draws from each density: (m, n) for one output, else (m, n, dy)."""
         U = np.asarray(self.free.sample(n, random_state))
         U = U[..., None] if self.n_outputs == 1 else U
         return self._drop_axis(self.bounds.bounded(U))
@@ -194,15 +325,15 @@ class BoundedMixture(Views):
             for chosen in product(*by_output)
         ]
 
-    def _heights(self, what: str) -> ConditionalMixture:
-        """The mixture in u that is proportional to ``p(y)``: its level sets are those of p(y)."""
+    def _heights(self, what: str) -> Mixture:
+        """The mixture in u proportional to ``p(y(u))``: it has the level sets of p(y)."""
         if what != "modes":
             checks.one_output(self.n_outputs, what)
         tilts = [(np.log(c), *self.free.tilt(power)) for c, power in self._terms()]
-        return ConditionalMixture.blend([t for _, _, t in tilts], [c + log for c, log, _ in tilts])
+        return Mixture.blend([t for _, _, t in tilts], [c + log for c, log, _ in tilts])
 
-    def _log_exponential(self, *powers: tuple[int, float]) -> tuple[Array, ConditionalMixture]:
-        """``log E exp(sum_j s_j u_j)`` for pairs (j, s_j), and the law of u it tilts to."""
+    def _log_exponential(self, *powers: tuple[int, float]) -> tuple[Array, Mixture]:
+        """``log E exp(sum_j s_j u_j)`` for pairs (j, s_j), and the tilted densities of u."""
         power = np.zeros(self.n_outputs)
         for j, s in powers:
             power[j] += s
@@ -240,7 +371,3 @@ class BoundedMixture(Views):
 
     def _drop_axis(self, values: Array) -> Array:
         return values[..., 0] if self.n_outputs == 1 else values
-
-
-#: Densities that lie in memory.
-Mixture = ConditionalMixture | BoundedMixture

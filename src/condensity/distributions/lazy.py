@@ -1,163 +1,206 @@
-"""Answers for inputs that Dask holds: part by part, and only when they are computed."""
+"""Densities for inputs in Dask collections: computed chunk by chunk, when they are needed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from condensity._utils.dask_collections import concatenate, delayed_columns, is_dask, share
 from condensity._utils.extras import require
-from condensity._utils.validation import check_weight
-from condensity.data.dask_samples import delayed_chunks, delayed_columns, is_dask
+from condensity._utils.parameters import check_rng
+from condensity.distributions import _checks as checks
+from condensity.distributions.base import Distribution
 
 
-class LazyDistribution:
-    """The densities ``p(y | x_i)`` for inputs in parts.
+class LazyDistribution(Distribution):
+    """Conditional densities p(y | x_i) for inputs in a Dask array or data frame.
 
-    It answers for each row what a ``ConditionalMixture`` answers, with Dask arrays whose parts are
-    those of the inputs; nothing is done before they are computed.  For all else, ``compute()``
-    brings the densities themselves into memory.
+    It answers with Dask arrays whose chunks are those of the inputs; nothing is computed before
+    ``compute()`` is called on them.  The answers of ``hdr`` and ``modes`` are lists and are
+    computed at once.  ``compute()`` of the densities themselves brings all of them into memory.
 
     Parameters
     ----------
     model : fitted estimator
-    X : Dask array or data frame (m, dx)
+        Estimator with ``predict_dist`` for inputs in memory.
+    X : Dask array or data frame of shape (m, dx)
+        Inputs.
+    n_outputs : int
+        Number of outputs dy.
+    columns : None or sequence of int, default=None
+        Outputs to keep; all of them when None.
+
+    See Also
+    --------
+    Distribution : The methods, documented.
+    ChunkedDistribution : The same for very many rows in memory.
+
+    Examples
+    --------
+    >>> import dask.array as da  # doctest: +SKIP
+    >>> dist = model.predict_dist(da.from_array(X, chunks=(1000, -1)))  # doctest: +SKIP
+    >>> dist.quantile(0.9).compute()  # doctest: +SKIP
     """
 
-    def __init__(self, model: Any, X: Any) -> None:
-        # One object in the graph, however many parts there are.
-        self.model, self.X = model, X
-        self._shared = require("dask", "dask").delayed(model, traverse=False)
+    def __init__(
+        self, model: Any, X: Any, n_outputs: int, columns: int | Sequence[int] | None = None
+    ) -> None:
+        self.model, self.X, self.columns = model, X, columns
+        self._all_outputs = n_outputs
+        self._n_outputs = n_outputs if columns is None else len(np.atleast_1d(columns))
+        self._shared = share(model)
 
-    def pdf(self, y: Any) -> Any:
-        """``p(y_i | x_i)``, (m,); ``y`` is a Dask collection in the parts of X, or one point."""
-        return self._with(y, "pdf")
+    def __len__(self) -> int:
+        return len(self.X)
 
-    def log_pdf(self, y: Any) -> Any:
-        """``log p(y_i | x_i)``, (m,)."""
-        return self._with(y, "log_pdf")
+    def __repr__(self) -> str:
+        return f"LazyDistribution({type(self.model).__name__}, dy={self.n_outputs})"
 
-    def cdf(self, y: Any) -> Any:
-        """``P(Y <= y_i | x_i)``, (m,)."""
-        return self._with(y, "cdf")
+    def __getitem__(self, index: Any) -> Distribution:
+        if hasattr(self.X, "columns"):  # a data frame has no rows by number
+            return self.compute()[index]
+        rows = checks.rows_at(index, len(self))
+        return LazyDistribution(self.model, self.X[rows], self._all_outputs, self.columns)
 
-    def crps(self, y: Any) -> Any:
-        """Continuous ranked probability score at ``y``, (m,)."""
-        return self._with(y, "crps")
+    @property
+    def n_outputs(self) -> int:
+        return self._n_outputs
 
-    def prob(self, lower: float, upper: float) -> Any:
-        """``P(lower < Y <= upper | x_i)``, (m,)."""
-        return self._answers(lambda dist: dist.prob(lower, upper))
+    def compute(self) -> Distribution:
+        (X,) = require("dask", "dask").compute(self.X)
+        return self._choose(self.model.predict_dist(X)).compute()
 
-    def quantile(self, levels: Any) -> Any:
-        """Quantiles, (m,) or (m, levels)."""
-        return self._answers(lambda dist: dist.quantile(levels), np.shape(levels))
+    def log_pdf(self, Y: Any) -> Any:
+        return self._at(Y, "log_pdf")
 
-    def interval(self, level: float = 0.9) -> Any:
-        """Ends of central intervals, (m, 2)."""
-        return self._answers(lambda dist: dist.interval(level), (2,))
+    def pdf(self, Y: Any) -> Any:
+        return self._at(Y, "pdf")
+
+    def pdf_on(self, grid: Any) -> Any:
+        points = checks.grid_of(grid, self.n_outputs)
+        return self._ask(lambda dist: dist.pdf_on(points), (len(points),))
+
+    def squared_norm(self) -> Any:
+        return self._ask(lambda dist: dist.squared_norm())
+
+    def cdf(self, Y: Any) -> Any:
+        return self._at(Y, "cdf")
+
+    def prob(self, lower: Any, upper: Any) -> Any:
+        checks.one_output(self.n_outputs, "prob")
+        if np.ndim(lower) or np.ndim(upper):
+            raise TypeError(
+                "lower and upper must be numbers for Dask collections: "
+                "compute() the densities for bounds that differ by row"
+            )
+        return self._ask(lambda dist: dist.prob(lower, upper))
+
+    def quantile(self, q: Any) -> Any:
+        checks.one_output(self.n_outputs, "quantile")
+        return self._ask(lambda dist: dist.quantile(q), np.shape(q))
+
+    def crps(self, Y: Any) -> Any:
+        return self._at(Y, "crps")
+
+    def hdr(self, level: float) -> Any:
+        return self._lists(lambda dist: dist.hdr(level))
+
+    def modes(self) -> Any:
+        return self._lists(lambda dist: dist.modes())
+
+    def hpd_level(self, Y: Any, n_draws: int = 1000, random_state: Any = None) -> Any:
+        return self._at(Y, "hpd_level", self._rngs(random_state), n_draws)
 
     def mean(self) -> Any:
-        """``E[Y | x_i]``, (m,) or (m, dy)."""
-        return self._answers(lambda dist: dist.mean(), self._outputs)
+        return self._ask(lambda dist: dist.mean(), self._outputs)
 
     def var(self) -> Any:
-        """``Var[Y | x_i]``, (m,) or (m, dy)."""
-        return self._answers(lambda dist: dist.var(), self._outputs)
+        return self._ask(lambda dist: dist.var(), self._outputs)
 
-    def sample(self, n_samples: int, random_state: int = 0) -> Any:
-        """Draws, (m, n_samples) or (m, n_samples, dy); every part has a seed of its own."""
-        parts = delayed_columns(self.X)
-        rngs = np.random.default_rng(random_state).spawn(len(parts))
+    def cov(self) -> Any:
+        return self._ask(lambda dist: dist.cov(), (self.n_outputs, self.n_outputs))
+
+    def marginal(self, columns: int | Sequence[int]) -> LazyDistribution:
+        keep = checks.columns_of(columns, self.n_outputs)
+        own = np.arange(self._all_outputs) if self.columns is None else np.array(self.columns)
+        chosen = np.atleast_1d(own)[keep].tolist()
+        return LazyDistribution(self.model, self.X, self._all_outputs, chosen)
+
+    def sample(self, n: int = 1, random_state: Any = None) -> Any:
         tasks = [
-            (_draw, self._shared, n_samples, rng, part)
-            for part, rng in zip(parts, rngs, strict=True)
+            (_draw, self._shared, self._choose, n, rng, chunk)
+            for chunk, rng in zip(self._chunks(), self._rngs(random_state), strict=True)
         ]
-        return assemble(self.X, tasks, (n_samples, *self._outputs))
+        return concatenate(self.X, tasks, (n, *self._outputs))
 
-    def compute(self) -> Any:
-        """All the densities, in memory."""
-        (X,) = require("dask", "dask").compute(self.X)
-        return self.model.predict_dist(X)
+    def to_skpro(self, index: Any = None, columns: Any = None) -> Any:
+        return self.compute().to_skpro(index, columns)
 
     @property
     def _outputs(self) -> tuple[int, ...]:
-        n = self.model._n_outputs
-        return () if n == 1 else (n,)
+        return () if self.n_outputs == 1 else (self.n_outputs,)
 
-    def _with(self, y: Any, question: str) -> Any:
-        parts = delayed_columns(self.X)
-        if not is_dask(y) and np.ndim(y):
+    @property
+    def _choose(self) -> Callable[[Distribution], Distribution]:
+        """Function from the densities of all outputs to those of the outputs that are kept."""
+        return partial(_marginal, self.columns)
+
+    def _chunks(self) -> list[Any]:
+        return delayed_columns(self.X)
+
+    def _rngs(self, random_state: Any) -> list[np.random.Generator]:
+        """One stream of random numbers for each chunk."""
+        return list(check_rng(random_state).spawn(len(self._chunks())))
+
+    def _at(self, Y: Any, method: str, rngs: Sequence[Any] | None = None, *arguments: Any) -> Any:
+        """The answers of a method that takes one point for each row."""
+        chunks = self._chunks()
+        if not is_dask(Y) and np.ndim(Y):
             raise TypeError(
-                f"y must be a number or a Dask collection in the parts of X, got {type(y).__name__}"
-                ": make it so with dask.array.from_array, or compute() the densities"
+                "Y must be a number or a Dask collection in the chunks of X, got "
+                f"{type(Y).__name__}: convert it with dask.array.from_array, or compute() the "
+                "densities"
             )
-        given = delayed_columns(y, like=self.X) if is_dask(y) else [y] * len(parts)
-        if len(given) != len(parts):
-            raise ValueError(
-                f"y comes in {len(given)} parts and X in {len(parts)}: rechunk them alike"
-            )
-        pairs = zip(parts, given, strict=True)
-        tasks = [(_ask_at, self._shared, question, own, part) for part, own in pairs]
-        return assemble(self.X, tasks, ())
+        points = delayed_columns(Y, like=self.X) if is_dask(Y) else [Y] * len(chunks)
+        if len(points) != len(chunks):
+            raise ValueError(f"Y has {len(points)} chunks and X {len(chunks)}: rechunk them alike")
+        own = [arguments] * len(chunks) if rngs is None else [(*arguments, rng) for rng in rngs]
+        tasks = [
+            (_ask_at, self._shared, self._choose, method, rest, y, chunk)
+            for chunk, y, rest in zip(chunks, points, own, strict=True)
+        ]
+        return concatenate(self.X, tasks, ())
 
-    def _answers(self, question: Callable[[Any], Any], shape: tuple[int, ...] = ()) -> Any:
-        parts = delayed_columns(self.X)
-        return assemble(self.X, [(_ask, self._shared, question, part) for part in parts], shape)
+    def _ask(self, question: Callable[[Any], Any], shape: tuple[int, ...] = ()) -> Any:
+        tasks = [(_ask, self._shared, self._choose, question, chunk) for chunk in self._chunks()]
+        return concatenate(self.X, tasks, shape)
 
-
-def by_parts(model: Any, method: str, X: Any, shape: tuple[int, ...]) -> Any:
-    """What a method of a model makes of every part of ``X``, as a Dask array (m, *shape)."""
-    shared = require("dask", "dask").delayed(model, traverse=False)
-    return assemble(X, [(_call, shared, method, part) for part in delayed_columns(X)], shape)
-
-
-def mean_score(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
-    """The score of a model over all parts: only sums come back."""
-    dask = require("dask", "dask")
-    shared = dask.delayed(model, traverse=False)
-    sums = [dask.delayed(_score)(shared, *block) for block in delayed_chunks(X, y, sample_weight)]
-    total, weight = np.sum(dask.compute(sums)[0], axis=0)
-    check_weight([weight], 1)
-    return float(total / weight)
+    def _lists(self, question: Callable[[Any], list[Any]]) -> list[Any]:
+        """Answers that are lists, of all chunks one after the other."""
+        dask = require("dask", "dask")
+        tasks = [
+            dask.delayed(_ask)(self._shared, self._choose, question, chunk)
+            for chunk in self._chunks()
+        ]
+        return [answer for answers in dask.compute(*tasks) for answer in answers]
 
 
-def _score(model: Any, place: int, X: Any, y: Any, sample_weight: Any) -> tuple[float, float]:
-    """The score of one part times its weight, and its weight."""
-    weight = check_weight(sample_weight, len(X), empty=True) if len(X) else np.zeros(0)
-    total = float(weight.sum())
-    return (total * model.score(X, y, weight), total) if total else (0.0, 0.0)
+def _marginal(columns: int | Sequence[int] | None, dist: Distribution) -> Distribution:
+    return dist if columns is None else dist.marginal(columns)
 
 
-def assemble(X: Any, tasks: list[tuple[Any, ...]], shape: tuple[int, ...]) -> Any:
-    """The results of ``tasks``, one for each part of ``X``, as one Dask array (m, *shape)."""
-    da, delayed = require("dask.array", "dask"), require("dask", "dask").delayed
-    known = X.chunks[0] if hasattr(X, "chunks") else [np.nan] * len(tasks)
-    results = [delayed(_or_nothing)(shape, *task) for task in tasks]
-    parts = [
-        da.from_delayed(result, (rows, *shape), dtype=float)
-        for result, rows in zip(results, known, strict=True)
-    ]
-    return da.concatenate(parts, allow_unknown_chunksizes=True)
+def _ask(model: Any, choose: Callable[..., Any], question: Callable[[Any], Any], X: Any) -> Any:
+    return question(choose(model.predict_dist(X)))
 
 
-def _or_nothing(shape: tuple[int, ...], function: Callable[..., Any], *arguments: Any) -> Any:
-    """The answer; an empty one for a part without rows, which a frame may have."""
-    return function(*arguments) if len(arguments[-1]) else np.empty((0, *shape))
+def _draw(model: Any, choose: Callable[..., Any], n: int, rng: np.random.Generator, X: Any) -> Any:
+    return choose(model.predict_dist(X)).sample(n, rng)
 
 
-def _call(model: Any, method: str, X: Any) -> Any:
-    return getattr(model, method)(X)
-
-
-def _ask(model: Any, question: Callable[[Any], Any], X: Any) -> Any:
-    return question(model.predict_dist(X))
-
-
-def _draw(model: Any, n_samples: int, rng: np.random.Generator, X: Any) -> Any:
-    return model.predict_dist(X).sample(n_samples, rng)
-
-
-def _ask_at(model: Any, question: str, y: Any, X: Any) -> Any:
-    return getattr(model.predict_dist(X), question)(np.asarray(y, dtype=float))
+def _ask_at(
+    model: Any, choose: Callable[..., Any], method: str, arguments: Any, y: Any, X: Any
+) -> Any:
+    return getattr(choose(model.predict_dist(X)), method)(np.asarray(y, dtype=float), *arguments)

@@ -46,7 +46,7 @@ class SkproMixture(BaseDistribution):
 
     Parameters
     ----------
-    dist : ConditionalMixture or MappedMixture
+    dist : Mixture or BoundedMixture
     index, columns : pandas index or sequence, optional
         Without both it is a scalar: one row, one output.
 

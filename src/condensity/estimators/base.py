@@ -11,6 +11,8 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from condensity._typing import Array
+from condensity._utils.dask_collections import delayed_chunks, is_dask, map_chunks, share
+from condensity._utils.extras import require
 from condensity._utils.parallel import thread_map
 from condensity._utils.parameters import check_bandwidth, check_count, check_penalty
 from condensity._utils.validation import (
@@ -20,12 +22,11 @@ from condensity._utils.validation import (
     check_weight,
     remember_inputs,
 )
-from condensity.data.dask_samples import is_dask
 from condensity.data.intake import take_in
 from condensity.data.prepare import Prepared, prepare
-from condensity.distributions.bounded import Mixture
+from condensity.distributions.base import Distribution
 from condensity.distributions.chunked import in_chunks
-from condensity.distributions.lazy import LazyDistribution, by_parts, mean_score
+from condensity.distributions.lazy import LazyDistribution
 from condensity.fitting.density import KernelDensity
 from condensity.fitting.selection import BANDWIDTHS, PENALTIES, Candidates, Choice
 from condensity.lsce.averaged import Ensemble
@@ -36,7 +37,7 @@ from condensity.metrics import squared_loss_by_row
 class Answer(Protocol):
     """What a fitted estimator keeps in order to answer."""
 
-    def at(self, X: Array) -> Mixture:
+    def at(self, X: Array) -> Distribution:
         """The densities p(y|x) for the rows of ``X`` (m, dx)."""
 
     @property
@@ -129,7 +130,7 @@ class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
     _n_outputs: int
     bandwidth_: float | tuple[float, float]
 
-    def predict_dist(self, X: Any) -> Any:
+    def predict_dist(self, X: Any) -> Distribution:
         """Conditional densities p(y|x), one for each row of ``X``.
 
         Parameters
@@ -138,14 +139,14 @@ class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
 
         Returns
         -------
-        ConditionalMixture or, for outputs with bounds, MappedMixture
-            Answers ``pdf``, ``cdf``, ``quantile``, ``mean``, ``sample`` and the like, exactly.  For
-            very many rows it is a ``ChunkedDistribution``, which gives the same answers part by part; for Dask
-            arrays and data frames a ``LazyDistribution``, which answers with Dask arrays.
+        Distribution
+            Densities that answer ``pdf``, ``cdf``, ``quantile``, ``mean``, ``sample`` and more.  It
+            is a ``Mixture``, for outputs with bounds a ``BoundedMixture``, for very many rows a
+            ``ChunkedDistribution``, and for Dask collections a ``LazyDistribution``.
         """
         if is_dask(X):
             check_is_fitted(self)
-            return LazyDistribution(self, X)
+            return LazyDistribution(self, X, self._n_outputs)
         # A copy, so that densities stay what they were when the estimator is fitted once more.
         at = copy(self)._at
         return in_chunks(self._inputs(X), at, self._width, self._n_outputs)
@@ -154,7 +155,7 @@ class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
         """Conditional mean E[y|x], (m,) or (m, dy) as y was given to ``fit``."""
         if is_dask(X):
             check_is_fitted(self)
-            return by_parts(self, "predict", X, () if self._y_axes == 1 else (self._n_outputs,))
+            return map_chunks(self, "predict", X, () if self._y_axes == 1 else (self._n_outputs,))
         mean = self.predict_dist(X).mean()
         return mean if self._y_axes == 1 else mean.reshape(len(mean), -1)
 
@@ -177,7 +178,7 @@ class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
         check_is_fitted(self)
         return check_inputs(self, X)
 
-    def _at(self, inputs: Array) -> Mixture:
+    def _at(self, inputs: Array) -> Distribution:
         """The densities for inputs past the gate."""
         return self._density.at(inputs)
 
@@ -249,3 +250,20 @@ def score_columns(scores: Array) -> dict[str, Array]:
         "rank_test_score": np.argsort(np.argsort(-mean, kind="stable")) + 1,
     }
     return summary | {f"split{k}_test_score": column for k, column in enumerate(scores.T)}
+
+
+def mean_score(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
+    """The score of a model over all parts: only sums come back."""
+    dask = require("dask", "dask")
+    shared = share(model)
+    sums = [dask.delayed(_score)(shared, *block) for block in delayed_chunks(X, y, sample_weight)]
+    total, weight = np.sum(dask.compute(sums)[0], axis=0)
+    check_weight([weight], 1)
+    return float(total / weight)
+
+
+def _score(model: Any, place: int, X: Any, y: Any, sample_weight: Any) -> tuple[float, float]:
+    """The score of one part times its weight, and its weight."""
+    weight = check_weight(sample_weight, len(X), empty=True) if len(X) else np.zeros(0)
+    total = float(weight.sum())
+    return (total * model.score(X, y, weight), total) if total else (0.0, 0.0)

@@ -12,7 +12,7 @@ from condensity._typing import Array
 from condensity.data.prepare import Prepared
 from condensity.data.resolution import RecordedValues
 from condensity.data.sample import Sample
-from condensity.distributions.bounds import Bounds
+from condensity.distributions.bounded import Bounds
 from condensity.estimators.base import score_columns
 from condensity.fitting.scores import Score
 from condensity.lsce.configurations import Configuration

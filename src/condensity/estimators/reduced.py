@@ -23,8 +23,7 @@ from condensity._utils.validation import (
 )
 from condensity.data.folds import draw_fold_labels, is_contingency_table
 from condensity.data.sample import Scaling, canonical
-from condensity.distributions.bounded import Mixture
-from condensity.distributions.chunked import Distribution
+from condensity.distributions.base import Distribution
 from condensity.estimators.base import ConditionalDensityEstimator, score_columns
 from condensity.estimators.lscde import LSCDE
 from condensity.estimators.sliced import SIR
@@ -167,8 +166,8 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
         values = check_inputs(self, X)
         return np.asarray(self.reducer_.transform(X if hasattr(X, "columns") else values))
 
-    def _at(self, inputs: Array) -> Mixture:
-        dist: Mixture = self.density_.predict_dist(inputs)
+    def _at(self, inputs: Array) -> Distribution:
+        dist: Distribution = self.density_.predict_dist(inputs)
         return dist
 
     @property

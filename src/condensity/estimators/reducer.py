@@ -7,11 +7,11 @@ from typing import Any
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from condensity._utils.dask_collections import is_dask, map_chunks
 from condensity._utils.parameters import check_count
 from condensity._utils.validation import check_inputs, check_reduced
-from condensity.data.dask_samples import is_dask
-from condensity.distributions.chunked import Distribution, in_chunks
-from condensity.distributions.lazy import by_parts
+from condensity.distributions.base import Distribution
+from condensity.distributions.chunked import in_chunks
 from condensity.estimators.base import ConditionalDensityEstimator, KernelEstimator
 from condensity.fitting.density import KernelDensity
 from condensity.lsce.averaged import Ensemble
@@ -49,7 +49,7 @@ class DensityReducer(Reducer, ConditionalDensityEstimator):
         """The reduced inputs ``z = W x``, (m, dz), of standardised x."""
         check_is_fitted(self)
         if is_dask(X):
-            return by_parts(self, "transform", X, (self.n_components_,))
+            return map_chunks(self, "transform", X, (self.n_components_,))
         return self._density.reduce(check_inputs(self, X))
 
     def predict_dist_reduced(self, Z: Any) -> Distribution:

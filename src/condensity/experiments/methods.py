@@ -16,7 +16,8 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
 
 from condensity._typing import Array, Indices
-from condensity.distributions.mixture import Block, ConditionalMixture
+from condensity.distributions.block import Block
+from condensity.distributions.mixture import Mixture
 from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE
 from condensity.experiments.problems import Data
 from condensity.metrics import squared_loss, subspace_error
@@ -150,7 +151,7 @@ def _linear_gaussian(data: Data) -> float:
     left, dy = data.Y - A @ B, data.Y.shape[1]
     factor = np.linalg.cholesky(left.T @ left / (len(A) - A.shape[1]))
     block = Block(np.zeros((len(A_test), 1)), np.zeros((1, dy)), factor, shift=A_test @ B)
-    return data.unit * float(squared_loss(ConditionalMixture([block]), data.Y_test))
+    return data.unit * float(squared_loss(Mixture([block]), data.Y_test))
 
 
 def _units(data: Data) -> Array:

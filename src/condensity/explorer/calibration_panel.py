@@ -14,7 +14,7 @@ from scipy.stats import binom
 from condensity import metrics
 from condensity._typing import Array
 from condensity._utils.numerics import row_blocks
-from condensity.distributions.chunked import Distribution
+from condensity.distributions.base import Distribution
 from condensity.explorer.exported_model import Readable
 
 LEVELS = np.linspace(0.05, 0.95, 19)

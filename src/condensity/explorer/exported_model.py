@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from condensity._typing import Array
 from condensity.data.sample import Scaling
-from condensity.distributions.chunked import Distribution
+from condensity.distributions.base import Distribution
 from condensity.estimators.reduced import Reduced
 from condensity.fitting.density import KernelDensity
 from condensity.fitting.neighbors import NeighborDensity

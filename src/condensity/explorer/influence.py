@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from condensity._typing import Array
-from condensity.distributions.chunked import Distribution
+from condensity.distributions.base import Distribution
 
 #: Points at which densities are compared, and Gaussians that may be evaluated in all.
 GRID, BUDGET = 128, 10**8

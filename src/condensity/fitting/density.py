@@ -13,7 +13,8 @@ import numpy as np
 
 from condensity._typing import Array
 from condensity.data.sample import Sample, Scaling
-from condensity.distributions.mixture import Block, ConditionalMixture
+from condensity.distributions.block import Block
+from condensity.distributions.mixture import Mixture
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,15 +56,15 @@ class KernelDensity:
         """``z = W x``, (m, dz)."""
         return self.x_scaling.apply(X) @ self.W.T
 
-    def at(self, X: Array) -> ConditionalMixture:
+    def at(self, X: Array) -> Mixture:
         """The densities p(y|x) for the rows of ``X`` (m, dx)."""
         return self.at_reduced(self.reduce(X))
 
-    def at_reduced(self, Z: Array) -> ConditionalMixture:
+    def at_reduced(self, Z: Array) -> Mixture:
         """The densities p(y|z) for the rows of ``Z`` (m, dz)."""
         # |z|^2 is common to a row and cancels: without it nothing is lost to rounding far out.
         nearness = Z @ self.U.T - 0.5 * np.sum(self.U**2, axis=1)
         log_weights = self.log_alpha + nearness / self.sigma_z**2
         centers = self.y_scaling.mean + self.y_scaling.sd * self.V
         factor = np.diag(self.sigma_y * self.y_scaling.sd)
-        return ConditionalMixture([Block(log_weights, centers, factor)])
+        return Mixture([Block(log_weights, centers, factor)])

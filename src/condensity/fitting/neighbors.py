@@ -22,7 +22,7 @@ from condensity._typing import Array, Indices
 from condensity._utils.numerics import row_blocks
 from condensity.data.sample import Sample, Scaling
 from condensity.distributions.block import Block
-from condensity.distributions.mixture import ConditionalMixture
+from condensity.distributions.mixture import Mixture
 from condensity.fitting.scores import SCORES, Gaussians
 from condensity.fitting.selection import first_minimum
 
@@ -192,7 +192,7 @@ class NeighborDensity:
         """Number of Gaussians in each answer, at most."""
         return len(self.sample)
 
-    def at(self, X: Array) -> ConditionalMixture:
+    def at(self, X: Array) -> Mixture:
         """The densities p(y|x) for the rows of ``X`` (m, dx)."""
         inputs, known = self.x_scaling.apply(X), self.sample
         log_weights = np.empty((len(X), len(known)))
@@ -203,4 +203,4 @@ class NeighborDensity:
         near: Indices = np.flatnonzero((log_weights > -np.inf).any(axis=0))  # of any row at all
         centers = self.y_scaling.mean + self.y_scaling.sd * known.Y[near]
         factor = np.diag(self.sigma_y * self.y_scaling.sd)
-        return ConditionalMixture([Block(log_weights[:, near], centers, factor)])
+        return Mixture([Block(log_weights[:, near], centers, factor)])

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from condensity.data.sample import Sample, Scaling
-from condensity.distributions.bounds import Bounds
+from condensity.distributions.bounded import Bounds
 from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
 from condensity.estimators.published_lsce import PublishedLSCE
 from condensity.estimators.regressor_location import FittedRegressor

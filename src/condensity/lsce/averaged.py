@@ -13,10 +13,10 @@ import numpy as np
 
 from condensity._typing import Array
 from condensity.data.sample import Scaling
+from condensity.distributions.base import Distribution
 from condensity.distributions.block import Block
-from condensity.distributions.bounded import BoundedMixture, Mixture
-from condensity.distributions.bounds import Bounds
-from condensity.distributions.mixture import ConditionalMixture
+from condensity.distributions.bounded import BoundedMixture, Bounds
+from condensity.distributions.mixture import Mixture
 from condensity.fitting.scores import Gaussians
 from condensity.lsce.member import Coefficients, MemberView
 
@@ -30,9 +30,17 @@ def mixture_blocks(
     background, has a width of its own.
     """
     centers, widths = components.centers @ factor.T, components.widths
+    kernels, background = slice(0, -1), slice(-1, None)
     return [
-        Block(weights[:, part], centers[part], width * factor, shift=shift, plain=True)
-        for part, width in ((slice(0, -1), widths[0]), (slice(-1, None), widths[-1]))
+        Block(weights[:, kernels], centers[kernels], widths[0] * factor, shift=shift, plain=True),
+        Block(
+            weights[:, background],
+            centers[background],
+            widths[-1] * factor,
+            shift=shift,
+            plain=True,
+            background=True,  # stays when densities are stretched: far away it is the marginal
+        ),
     ]
 
 
@@ -102,19 +110,18 @@ class Ensemble:
         """Number of Gaussians in each answer."""
         return sum(len(part.components.centers) for _, part in self.parts)
 
-    def at(self, X: Array) -> Mixture:
+    def at(self, X: Array) -> Distribution:
         """The densities p(y|x) for the rows of ``X`` (m, dx)."""
         blocks = [b for share, part in self.parts for b in part.blocks(X, self.y_scaling, share)]
-        mixture = ConditionalMixture.of_normalised(blocks)
+        mixture = Mixture.of_normalised(blocks)
         if self.stretch is not None and not np.all(self.stretch == 1.0):
-            # Backgrounds stay as they are: far away the density is the marginal.
-            mixture = mixture.stretch(self.stretch, every=2)
+            mixture = mixture.stretch(self.stretch)
         return mixture if self.bounds is None else BoundedMixture(mixture, self.bounds)
 
     def reduce(self, X: Array) -> Array:
         """``z = W x``, (m, dz)."""
         return self.x_scaling.apply(X) @ self.W.T
 
-    def at_reduced(self, Z: Array) -> Mixture:
+    def at_reduced(self, Z: Array) -> Distribution:
         """The densities at the inputs with ``W x = z`` that are average in all else."""
         return self.at(self.x_scaling.mean + self.x_scaling.sd * (Z @ self.W))

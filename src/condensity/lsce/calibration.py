@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from condensity._typing import Array
-from condensity.distributions.mixture import ConditionalMixture
+from condensity.distributions.mixture import Mixture
 from condensity.fitting.scores import Score
 from condensity.lsce.crossfit import HeldOutEvaluation
 
@@ -40,7 +40,7 @@ def best_stretch(judgements: Sequence[HeldOutEvaluation], weights: Array, least:
             for block in judgement.densities(i)
         ]
         Y, weight = crossfit.whole.Y[view.rows], view.held_out.weight
-        parts.append(HeldOutDensities(ConditionalMixture(blocks), Y, weight))
+        parts.append(HeldOutDensities(Mixture(blocks), Y, weight))
     return _best_factor(parts, crossfit.score, least)
 
 
@@ -48,7 +48,7 @@ def best_stretch(judgements: Sequence[HeldOutEvaluation], weights: Array, least:
 class HeldOutDensities:
     """Densities of held-out samples, the samples and their weights."""
 
-    dist: ConditionalMixture
+    dist: Mixture
     Y: Array  # (m, dy)
     weight: Array  # (m,)
 
@@ -63,7 +63,7 @@ class HeldOutDensities:
         return self.dist.squared_norm()
 
     @cached_property
-    def marginals(self) -> list[ConditionalMixture]:
+    def marginals(self) -> list[Mixture]:
         """The densities of each output."""
         return [self.dist.marginal(j) for j in range(self.Y.shape[1])]
 

@@ -12,7 +12,7 @@ from condensity._utils.composites import predict_dist
 from condensity._utils.parameters import check_count
 from condensity._utils.validation import check_same_length
 from condensity.distributions._checks import probability
-from condensity.distributions.chunked import Distribution
+from condensity.distributions.base import Distribution
 from condensity.metrics import pit
 from condensity.plots.canvas import COLORS, INK, PALE, grid_of_axes, one_column
 

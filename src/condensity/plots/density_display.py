@@ -8,7 +8,7 @@ import numpy as np
 
 from condensity._typing import Array
 from condensity._utils.parameters import check_count, check_option
-from condensity.distributions.chunked import Distribution
+from condensity.distributions.base import Distribution
 from condensity.plots.canvas import COLORS, INTENSITY, almost_all, draw_samples, single_axes
 from condensity.plots.scan import Scan, rows_in_order, scan
 

@@ -11,7 +11,7 @@ from condensity._typing import Array
 from condensity._utils.extras import require
 from condensity._utils.parameters import check_count
 from condensity.distributions._checks import probability
-from condensity.distributions.chunked import Distribution
+from condensity.distributions.base import Distribution
 from condensity.plots.canvas import COLORS, draw_samples, single_axes
 from condensity.plots.scan import Scan, rows_in_order, scan
 

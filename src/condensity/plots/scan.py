@@ -13,7 +13,7 @@ from condensity._typing import Array
 from condensity._utils.composites import density_step, predict_dist
 from condensity._utils.validation import check_same_length, column_names
 from condensity.distributions._checks import as_numbers
-from condensity.distributions.chunked import Distribution
+from condensity.distributions.base import Distribution
 from condensity.plots.canvas import almost_all, counted, one_column, output_name
 
 
