@@ -93,6 +93,7 @@ class ChunkedDistribution(Distribution):
         return self.ask(lambda dist: dist.squared_norm())
 
     def cdf(self, Y: ArrayLike) -> Array:
+        checks.one_output(self.n_outputs, "cdf")
         return self.ask(lambda dist, own: dist.cdf(own), self._points(Y))
 
     def prob(self, lower: ArrayLike, upper: ArrayLike) -> Array:
@@ -104,6 +105,7 @@ class ChunkedDistribution(Distribution):
         return self.ask(lambda dist: dist.quantile(q))
 
     def crps(self, Y: ArrayLike) -> Array:
+        checks.one_output(self.n_outputs, "crps")
         return self.ask(lambda dist, own: dist.crps(own), self._points(Y))
 
     def hdr(self, level: float) -> list[Array]:

@@ -87,6 +87,7 @@ class LazyDistribution(Distribution):
         return self._ask(lambda dist: dist.squared_norm())
 
     def cdf(self, Y: Any) -> Any:
+        checks.one_output(self.n_outputs, "cdf")
         return self._at(Y, "cdf")
 
     def prob(self, lower: Any, upper: Any) -> Any:
@@ -103,9 +104,11 @@ class LazyDistribution(Distribution):
         return self._ask(lambda dist: dist.quantile(q), np.shape(q))
 
     def crps(self, Y: Any) -> Any:
+        checks.one_output(self.n_outputs, "crps")
         return self._at(Y, "crps")
 
     def hdr(self, level: float) -> Any:
+        checks.one_output(self.n_outputs, "hdr")
         return self._lists(lambda dist: dist.hdr(level))
 
     def modes(self) -> Any:

@@ -1,0 +1,442 @@
+"""What every distribution promises, whatever class it has and whichever estimator made it.
+
+The oracles are quadrature of ``pdf_on``, draws, and the definitions; no law uses the code that it
+checks.
+"""
+
+import inspect
+from functools import cache
+
+import numpy as np
+import pytest
+
+from condensity import LSCDE, LSCE, SIR, EpsilonKDE, Reduced
+from condensity.distributions import (
+    BoundedMixture,
+    Bounds,
+    ChunkedDistribution,
+    Distribution,
+    LazyDistribution,
+    Mixture,
+)
+from condensity.distributions import chunked as chunked_module
+from mixtures import random_mixture
+
+M = 3
+FIXED = {"bandwidth": (0.6, 0.4), "penalty": 0.05, "random_state": 0}
+
+
+def bounds(*pairs):
+    return Bounds(*(np.array(ends, dtype=float) for ends in zip(*pairs, strict=True)))
+
+
+def samples(dy):
+    """Positive outputs, so that every estimator can be fitted with and without bounds."""
+    rng = np.random.default_rng(dy)
+    X = rng.standard_normal((60, 2))
+    Y = np.exp(0.5 * X[:, :1] + 0.3 * rng.standard_normal((60, dy)))
+    return X, Y[:, 0] if dy == 1 else Y
+
+
+class Model:
+    """Densities of rows by their number: what a lazy distribution needs of an estimator."""
+
+    def __init__(self, dist):
+        self.dist = dist
+
+    def predict_dist(self, X):
+        return self.dist[np.asarray(X)[:, 0].astype(int)]
+
+
+def lazy(dist):
+    da = pytest.importorskip("dask.array", reason="dask comes with condensity[dask]")
+    rows = da.from_array(np.arange(M, dtype=float)[:, None], chunks=(2, 1))
+    return LazyDistribution(Model(dist), rows, dist.n_outputs)
+
+
+def chunked(dist):
+    rows = np.arange(M)
+    return ChunkedDistribution(rows, lambda own: dist[own], 10**5, dist.n_outputs)
+
+
+def answer(estimator, dy=1):
+    X, y = samples(dy)
+    return estimator.fit(X, y).predict_dist(X[:M])
+
+
+def narrow(free):
+    """Densities whose exponentials have no tail that quadrature would miss."""
+    return free.stretch(np.full(free.n_outputs, 0.3))
+
+
+def positive():
+    return BoundedMixture(narrow(random_mixture(1)), bounds((0, np.inf)))
+
+
+def pair():
+    return random_mixture(3, dy=2, frames=((False, False), (True, False)))
+
+
+def bounded_pair():
+    free = narrow(random_mixture(4, dy=2, frames=((False, False),)))
+    return BoundedMixture(free, bounds((0, np.inf), (-np.inf, np.inf)))
+
+
+CASES = {
+    "mixture": lambda: random_mixture(0),
+    "mixture, one block": lambda: random_mixture(5, frames=((True, False),)),
+    "bounded below": positive,
+    "bounded above": lambda: BoundedMixture(narrow(random_mixture(2)), bounds((-np.inf, 2))),
+    "bounded twice": lambda: BoundedMixture(random_mixture(2), bounds((-1, 3))),
+    "chunked": lambda: chunked(random_mixture(0)),
+    "chunked, bounded": lambda: chunked(positive()),
+    "lazy": lambda: lazy(random_mixture(0)),
+    "lazy, bounded": lambda: lazy(positive()),
+    "two outputs": pair,
+    "two outputs, bounded": bounded_pair,
+    "two outputs, chunked": lambda: chunked(pair()),
+    "two outputs, lazy": lambda: lazy(pair()),
+    "two of three outputs, lazy": lambda: lazy(random_mixture(6, dy=3)).marginal([2, 0]),
+    "LSCE": lambda: answer(LSCE(1, n_starts=1, max_iter=5, random_state=0)),
+    "LSCE, bounds": lambda: answer(
+        LSCE(1, n_starts=1, n_members=1, max_iter=5, bounds=(0, None), random_state=0)
+    ),
+    "LSCE, two outputs": lambda: answer(LSCE(1, location="none", n_members=1, **FIXED), dy=2),
+    "published": lambda: answer(LSCE.as_published(1, random_state=0).set_params(n_starts=1)),
+    "LSCDE": lambda: answer(LSCDE(**FIXED)),
+    "LSCDE, two outputs": lambda: answer(LSCDE(**FIXED), dy=2),
+    "EpsilonKDE": lambda: answer(EpsilonKDE(1.0, 0.4, random_state=0)),
+    "Reduced": lambda: answer(Reduced(SIR(), LSCDE(**FIXED), random_state=0)),
+}
+ONE = [name for name in CASES if "two" not in name or "twice" in name]
+TWO = [name for name in CASES if name not in ONE]
+
+
+@cache
+def dist_of(name):
+    return CASES[name]()
+
+
+@pytest.fixture(params=CASES)
+def dist(request):
+    return dist_of(request.param)
+
+
+@pytest.fixture(params=ONE)
+def one(request):
+    """Densities of one output."""
+    return dist_of(request.param)
+
+
+@pytest.fixture(params=TWO)
+def two(request):
+    """Densities of two outputs."""
+    return dist_of(request.param)
+
+
+@pytest.fixture(autouse=True)
+def chunks_of_two_rows(monkeypatch):
+    monkeypatch.setattr(chunked_module, "CHUNK", 2 * 10**5)
+
+
+def value(answer):
+    """An answer in memory: a lazy distribution answers with Dask arrays."""
+    return answer.compute() if hasattr(answer, "compute") else answer
+
+
+def at_each(f, y):
+    """``f`` at one point for each row, in the form that a distribution takes."""
+    if isinstance(f.__self__, LazyDistribution):
+        import dask.array as da
+
+        y = da.from_array(np.asarray(y, dtype=float), chunks=(2, *np.shape(y)[1:]))
+    return value(f(y))
+
+
+def tails():
+    small = np.logspace(-13, -1.2, 40)
+    return np.concatenate([small, np.linspace(0.07, 0.93, 40), 1 - small[::-1]])
+
+
+def rule(dist, i):
+    """Nodes and weights of a composite Gauss-Legendre rule over almost all of row i."""
+    x, w = np.polynomial.legendre.leggauss(30)
+    edges = np.unique(value(dist.compute()[i].quantile(tails()))[0])
+    half = np.diff(edges) / 2
+    nodes = edges[:-1, None] + half[:, None] * (1 + x)
+    return nodes.ravel(), (half[:, None] * w).ravel()
+
+
+def integral(dist, i, f):
+    """``int f(y, p(y)) dy`` for row i."""
+    y, w = rule(dist, i)
+    return float(w @ f(y, value(dist.pdf_on(y))[i]))
+
+
+def grid_of_two(dist, i, n=400):
+    """A tensor grid over almost all of row i, and the weight of its nodes."""
+    axes, steps = [], []
+    for marginal in dist.compute()[i].marginals():
+        low, high = marginal.quantile([1e-10, 1 - 1e-10])[0]
+        axes.append(np.linspace(low, high, n))
+        steps.append(axes[-1][1] - axes[-1][0])
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+    return axes, points, float(np.prod(steps))
+
+
+def some_points(dist):
+    """A point for each row, amid its density: (m,) or (m, dy)."""
+    return value(dist.mean()) + 0.3 * value(dist.std())
+
+
+def test_it_is_a_distribution_of_so_many_rows_and_outputs(dist):
+    assert isinstance(dist, Distribution)
+    assert len(dist) == M
+    assert dist.n_outputs in (1, 2)
+    assert len(dist.marginals()) == dist.n_outputs
+
+
+def test_no_question_is_left_unanswered():
+    for kind in (Mixture, BoundedMixture, ChunkedDistribution, LazyDistribution):
+        assert not inspect.isabstract(kind)
+
+
+@pytest.mark.parametrize("written_once", ["std", "interval", "marginals", "frozen"])
+def test_what_follows_from_other_answers_is_written_once(written_once):
+    for kind in (Mixture, BoundedMixture, ChunkedDistribution, LazyDistribution):
+        assert written_once not in vars(kind)
+
+
+def test_shapes_and_dtypes(dist):
+    dy = dist.n_outputs
+    outputs, y = (() if dy == 1 else (dy,)), some_points(dist)
+    shapes = {
+        "pdf": (at_each(dist.pdf, y), (M,)),
+        "log_pdf": (at_each(dist.log_pdf, y), (M,)),
+        "pdf_on": (value(dist.pdf_on(y[:2])), (M, 2)),
+        "squared_norm": (value(dist.squared_norm()), (M,)),
+        "hpd_level": (at_each(dist.hpd_level, y), (M,)),
+        "mean": (value(dist.mean()), (M, *outputs)),
+        "var": (value(dist.var()), (M, *outputs)),
+        "std": (value(dist.std()), (M, *outputs)),
+        "cov": (value(dist.cov()), (M, dy, dy)),
+        "sample": (value(dist.sample(4, random_state=0)), (M, 4, *outputs)),
+    }
+    for name, (found, shape) in shapes.items():
+        assert (name, found.shape, found.dtype) == (name, shape, np.dtype(float))
+    assert len(dist.modes()) == M
+    assert all(peaks.shape[1:] == outputs for peaks in dist.modes())
+
+
+def test_shapes_for_one_output(one):
+    y = some_points(one)
+    assert at_each(one.cdf, y).shape == at_each(one.crps, y).shape == (M,)
+    assert value(one.prob(0.0, 1.0)).shape == value(one.quantile(0.5)).shape == (M,)
+    assert value(one.quantile([0.1, 0.2])).shape == value(one.interval(0.9)).shape == (M, 2)
+    assert all(region.ndim == 2 and region.shape[1] == 2 for region in one.hdr(0.5))
+
+
+def test_the_mass_is_one(one):
+    for i in range(M):
+        assert integral(one, i, lambda y, p: p) == pytest.approx(1.0, abs=1e-8)
+
+
+def test_the_mass_of_two_outputs_is_one(two):
+    _, points, step = grid_of_two(two, 0)
+    assert value(two.pdf_on(points))[0].sum() * step == pytest.approx(1.0, abs=1e-5)
+
+
+def test_the_density_at_a_point_is_that_on_a_grid(dist):
+    y = some_points(dist)
+    on_grid = np.diagonal(value(dist.pdf_on(y)))
+    np.testing.assert_allclose(at_each(dist.pdf, y), on_grid, rtol=1e-10)
+    np.testing.assert_allclose(np.exp(at_each(dist.log_pdf, y)), on_grid, rtol=1e-10)
+
+
+def test_moments_are_integrals(one):
+    for i in range(M):
+        mean = integral(one, i, lambda y, p: y * p)
+        assert value(one.mean())[i] == pytest.approx(mean, rel=1e-6, abs=1e-7)
+        var = integral(one, i, lambda y, p, mean=mean: (y - mean) ** 2 * p)
+        assert value(one.var())[i] == pytest.approx(var, rel=1e-4)
+    np.testing.assert_allclose(value(one.cov())[:, 0, 0], value(one.var()), rtol=1e-7)
+
+
+def test_standard_deviations_are_roots_of_variances(dist):
+    np.testing.assert_allclose(value(dist.std()) ** 2, value(dist.var()), rtol=1e-12)
+
+
+def test_covariances_are_integrals(two):
+    _, points, step = grid_of_two(two, 0)
+    mass = value(two.pdf_on(points))[0] * step
+    mean = mass @ points
+    np.testing.assert_allclose(value(two.mean())[0], mean, rtol=1e-4, atol=1e-5)
+    expected = (points - mean).T @ ((points - mean) * mass[:, None])
+    np.testing.assert_allclose(value(two.cov())[0], expected, rtol=2e-3, atol=1e-5)
+    diagonal = np.diagonal(value(two.cov()), axis1=1, axis2=2)
+    np.testing.assert_allclose(value(two.var()), diagonal, rtol=1e-7)
+
+
+def test_moments_are_those_of_draws(dist):
+    draws = value(dist.sample(20_000, random_state=0))
+    error = 6 * value(dist.std()) / np.sqrt(20_000)
+    assert np.all(np.abs(draws.mean(axis=1) - value(dist.mean())) < error)
+
+
+def test_squared_norms_are_integrals(one):
+    for i in range(M):
+        assert value(one.squared_norm())[i] == pytest.approx(
+            integral(one, i, lambda y, p: p**2), rel=1e-6
+        )
+
+
+def test_squared_norms_of_two_outputs_are_integrals(two):
+    _, points, step = grid_of_two(two, 0)
+    expected = np.sum(value(two.pdf_on(points))[0] ** 2) * step
+    assert value(two.squared_norm())[0] == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_distribution_function_rises_and_quantiles_invert_it(one):
+    levels = np.linspace(0.02, 0.98, 25)
+    points = value(one.quantile(levels))
+    assert (np.diff(points, axis=1) > 0).all()
+    for j, level in enumerate(levels):
+        np.testing.assert_allclose(at_each(one.cdf, points[:, j]), level, rtol=1e-9)
+
+
+def test_probabilities_are_integrals(one):
+    y, p = rule(one, 1)
+    middle = float(value(one.quantile(0.6))[1])
+    expected = p[y < middle] @ value(one.pdf_on(y[y < middle]))[1]
+    below = at_each(one.cdf, np.full(M, middle))[1]
+    # The nodes of the panel that holds the middle lie on both sides of it.
+    assert below == pytest.approx(expected, abs=0.05)
+    np.testing.assert_allclose(value(one.prob(-np.inf, middle))[1], below, rtol=1e-10)
+
+
+def test_an_interval_holds_its_level(one):
+    ends = value(one.interval(0.8))
+    below, above = (at_each(one.cdf, end) for end in ends.T)
+    np.testing.assert_allclose(above - below, 0.8, rtol=1e-9)
+    np.testing.assert_allclose(below, 0.1, rtol=1e-8)
+
+
+def test_a_region_of_highest_density_holds_its_level_and_ends_at_one_height(one):
+    for i, region in enumerate(one.hdr(0.7)):
+        row = one.compute()[i]
+        mass = sum(float(row.prob(low, high)[0]) for low, high in region)
+        assert mass == pytest.approx(0.7, abs=1e-8)
+        heights = row.pdf_on(region.ravel())[0]
+        np.testing.assert_allclose(heights, heights[0], rtol=1e-6)
+
+
+def test_a_mode_is_higher_than_what_is_beside_it(dist):
+    for i, peaks in enumerate(dist.modes()):
+        row = dist.compute()[i]
+        step = 1e-3 * np.atleast_1d(row.std()[0])
+        peak = np.reshape(peaks, (len(peaks), -1))[0]
+        beside = np.vstack([peak, peak + np.diag(step), peak - np.diag(step)])
+        assert row.pdf_on(beside if dist.n_outputs > 1 else beside[:, 0])[0].argmax() == 0
+
+
+def test_the_score_is_that_of_draws(one):
+    y, draws = some_points(one), value(one.sample(20_000, random_state=1))
+    spread = np.abs(draws[:, ::2] - draws[:, 1::2]).mean(axis=1)
+    expected = np.abs(draws - y[:, None]).mean(axis=1) - spread / 2
+    np.testing.assert_allclose(at_each(one.crps, y), expected, atol=0.03 * value(one.std()).max())
+
+
+def test_levels_of_regions_are_shares_of_draws(dist):
+    y = some_points(dist)
+    found = at_each(lambda_of(dist, "hpd_level", random_state=0), y)
+    rows, height = dist.compute(), at_each(dist.pdf, y)
+    for i in range(M):
+        draws = np.reshape(rows[i].sample(4000, random_state=2), (4000, -1))
+        denser = rows[i].pdf_on(draws if dist.n_outputs > 1 else draws[:, 0])[0] >= height[i]
+        assert found[i] == pytest.approx(denser.mean(), abs=0.08)
+
+
+def lambda_of(dist, name, **options):
+    """A bound method with some of its arguments, which ``at_each`` can ask."""
+
+    class Asked:
+        __self__ = dist
+
+        def __call__(self, y):
+            return getattr(dist, name)(y, **options)
+
+    return Asked()
+
+
+def test_a_marginal_is_the_other_output_integrated_out(two):
+    axes, points, _ = grid_of_two(two, 0)
+    joint = value(two.pdf_on(points))[0].reshape(len(axes[0]), -1)
+    expected = joint.sum(axis=1) * (axes[1][1] - axes[1][0])
+    found = value(two.marginal(0).pdf_on(axes[0]))[0]
+    np.testing.assert_allclose(found, expected, atol=2e-4 * expected.max())
+    swapped = two.marginal([1, 0])
+    np.testing.assert_allclose(value(swapped.mean()), value(two.mean())[:, ::-1], rtol=1e-9)
+
+
+def test_rows_are_what_an_index_selects(dist):
+    y = some_points(dist)
+    whole = at_each(dist.pdf, y)
+    for index in (1, [2, 0], slice(1, None), np.array([True, False, True])):
+        rows = np.atleast_1d(np.arange(M)[index])
+        some = dist[index]
+        assert isinstance(some, Distribution)
+        assert len(some) == len(rows)
+        own = some.compute().pdf(y[rows])
+        np.testing.assert_allclose(own, whole[rows], rtol=1e-12)
+
+
+def test_what_is_computed_answers_the_same(dist):
+    in_memory = dist.compute()
+    assert isinstance(in_memory, Mixture | BoundedMixture)
+    np.testing.assert_allclose(in_memory.mean(), value(dist.mean()), rtol=1e-12)
+
+
+def test_a_frozen_row_is_that_row(one):
+    law = one.frozen(2)
+    assert law.mean() == pytest.approx(float(value(one.mean())[2]), rel=1e-12)
+    assert law.ppf(0.3) == pytest.approx(float(value(one.quantile(0.3))[2]), rel=1e-10)
+
+
+def test_draws_depend_on_the_seed_alone(dist):
+    first, again, other = (value(dist.sample(3, random_state=s)) for s in (7, 7, 8))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+def test_levels_of_regions_depend_on_the_seed_alone(dist):
+    y = some_points(dist)
+    asked = [lambda_of(dist, "hpd_level", n_draws=50, random_state=7) for _ in range(2)]
+    np.testing.assert_array_equal(*(at_each(one, y) for one in asked))
+
+
+ONE_OUTPUT = {
+    "cdf": lambda dist: dist.cdf(0.0),
+    "prob": lambda dist: dist.prob(0.0, 1.0),
+    "quantile": lambda dist: dist.quantile(0.5),
+    "interval": lambda dist: dist.interval(0.9),
+    "crps": lambda dist: dist.crps(0.0),
+    "hdr": lambda dist: dist.hdr(0.9),
+    "frozen": lambda dist: dist.frozen(0),
+}
+
+
+@pytest.mark.parametrize("question", ONE_OUTPUT.values(), ids=ONE_OUTPUT)
+def test_questions_for_one_output_are_refused_for_two(two, question):
+    with pytest.raises(ValueError, match="one output"):
+        value(question(two))
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, 90])
+def test_a_level_is_a_probability(one, level):
+    with pytest.raises(ValueError, match="strictly between 0 and 1"):
+        one.interval(level)
+
+
+def test_columns_are_outputs(dist):
+    with pytest.raises(ValueError, match="columns must be integers from"):
+        dist.marginal(dist.n_outputs)
