@@ -1,4 +1,4 @@
-"""How the pages are built: ``make docs``."""
+"""Sphinx configuration of the documentation, built by ``make docs``."""
 
 import sys
 from pathlib import Path
@@ -26,10 +26,10 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-# Tables of results are parts of the page that shows them.
+# The tables in results/ are included by results/index.md and are not pages themselves.
 exclude_patterns = ["_build", "_static/*.py", "**/GALLERY_HEADER.rst", "results/[!i]*.md"]
 templates_path = ["_templates"]
-#: Pages that the tables of contents name, and that need not be there.
+#: Pages in the tables of contents that may be missing.
 OPTIONAL = ("scaling", "benchmarks", "results/index")
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
@@ -37,9 +37,9 @@ myst_heading_anchors = 3
 html_math_renderer = "mathml"
 
 autosummary_generate = True
-autodoc_typehints = "none"  # docstrings say what is taken and given, and its shape
+autodoc_typehints = "none"  # the docstrings contain types and shapes
 toc_object_entries_show_parents = "hide"
-numpydoc_show_class_members = False  # the templates list them
+numpydoc_show_class_members = False  # the templates list the members
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
@@ -70,7 +70,7 @@ html_static_path = ["_static"]
 html_css_files = ["pages.css"]
 html_show_sourcelink = False
 html_sidebars = {"start": []}
-html_context = {"default_mode": "auto"}  # light or dark as the reader's system is
+html_context = {"default_mode": "auto"}  # light or dark, following the system setting
 html_theme_options = {
     "logo": {"text": "condensity"},
     "navbar_align": "left",
@@ -85,29 +85,29 @@ html_theme_options = {
 }
 
 
-def skip_what_is_scikit_learns(
+def skip_sklearn_members(
     app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any
 ) -> bool | None:
-    """Methods such as ``get_params`` are described where they come from."""
+    """Skip methods inherited from scikit-learn, such as ``get_params``."""
     owner = getattr(obj, "__func__", obj)
-    theirs = getattr(owner, "__module__", None) or ""
-    return True if theirs.startswith("sklearn") else None
+    module = getattr(owner, "__module__", None) or ""
+    return True if module.startswith("sklearn") else None
 
 
-def close_up_code(app: Sphinx, page: str, source: list[str]) -> None:
-    """Take away the empty line that ends a doctest, and that nobody wants to see."""
+def remove_doctest_blank_lines(app: Sphinx, page: str, source: list[str]) -> None:
+    """Remove the empty line at the end of doctest snippets."""
     source[0] = source[0].replace("\n\n```\n", "\n```\n")
 
 
-def leave_out_what_is_not_there(app: Sphinx, page: str, source: list[str]) -> None:
-    """Take optional pages out of a table of contents."""
+def remove_missing_pages(app: Sphinx, page: str, source: list[str]) -> None:
+    """Remove optional pages that do not exist from the tables of contents."""
     for name in OPTIONAL:
         if not (HERE / f"{name}.md").exists():
             source[0] = source[0].replace(f"\n{name}\n", "\n")
 
 
 def setup(app: Sphinx) -> None:
-    """Connect the above."""
-    app.connect("source-read", close_up_code)
-    app.connect("source-read", leave_out_what_is_not_there)
-    app.connect("autodoc-skip-member", skip_what_is_scikit_learns)
+    """Register the functions above with Sphinx."""
+    app.connect("source-read", remove_doctest_blank_lines)
+    app.connect("source-read", remove_missing_pages)
+    app.connect("autodoc-skip-member", skip_sklearn_members)
