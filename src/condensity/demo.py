@@ -15,6 +15,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.model_selection import train_test_split
 
 from condensity._utils.extras import require
+from condensity._utils.names import input_names
 from condensity.datasets import toy_b
 from condensity.estimators import LSCDE, LSCE
 from condensity.estimators.lsce_summary import direction_in_words
@@ -52,7 +53,7 @@ def toy() -> Problem:
     """``y = x2 + x2^2 + x2^3 + noise`` with four inputs that do not matter."""
     train, test = (toy_b().sample(n, random_state=s) for n, s in ((200, 0), (1000, 1)))
     data = [train[0], test[0], train[1], test[1]]
-    return Problem("toy (b)", [f"x{j}" for j in range(1, 6)], "y", data)
+    return Problem("toy (b)", input_names(5), "y", data)
 
 
 def fit(problem: Problem, progress: Any) -> LSCE:

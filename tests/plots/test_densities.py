@@ -57,7 +57,7 @@ def test_a_feature_varies_while_the_others_stay_at_their_medians():
     (points,) = display.ax_.lines
     np.testing.assert_array_equal(points.get_xydata(), np.column_stack([X[:, 1], y]))
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == (
-        "x1 (others at their medians)",
+        "x2 (others at their medians)",
         "y",
     )
     assert display.figure_ is display.ax_.figure
@@ -136,7 +136,7 @@ def test_of_several_outputs_the_marginal_is_drawn(bounds):
     np.testing.assert_array_equal(display.ax_.lines[0].get_ydata(), Y[:, 1])
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("z", "right")
     unnamed = FanDisplay.from_estimator(model, X, output=1, n_positions=3)
-    assert unnamed.ax_.get_ylabel() == "y1"
+    assert unnamed.ax_.get_ylabel() == "y2"
 
 
 def test_ridges_stand_where_they_belong_and_are_as_high_as_the_density():

@@ -72,7 +72,7 @@ def test_pairs_of_directions_are_coloured_by_y(dz):
     assert axes[-1].get_xlabel() == f"z{dz - 1}"
     assert axes[0].get_ylabel() == "z2"
     assert display.figure_ is ax.figure
-    assert display.figure_.axes[-1].get_ylabel() == "y1"  # of the bar of colours
+    assert display.figure_.axes[-1].get_ylabel() == "y2"  # of the bar of colours
     if dz == 3:  # the panel of no pair stays empty
         empty = [a for a in display.figure_.axes if not a.collections and not a.axison]
         assert len(empty) == 2
@@ -132,7 +132,9 @@ def test_loadings_of_composites_have_the_names_of_what_comes_before():
     assert set(labels(display)) <= set(named.columns)
     assert display.ax_.get_xlabel().endswith("(1 smaller ones not shown)")
     unnamed = make_pipeline(FunctionTransformer(), SIR()).fit(named.to_numpy(), y)
-    assert set(labels(LoadingsDisplay.from_estimator(unnamed))) == {"x0", "x1", "x2", "x3"}
+    assert set(labels(LoadingsDisplay.from_estimator(unnamed))) == {"x1", "x2", "x3", "x4"}
+    scaled = make_pipeline(StandardScaler(), SIR()).fit(X, y)
+    assert set(labels(LoadingsDisplay.from_estimator(scaled))) == {"x1", "x2", "x3", "x4"}
     standardised = Reduced(SIR(), QUICK).fit(X, y)
     display = LoadingsDisplay.from_estimator(standardised, X)
     np.testing.assert_allclose(abs(display.loadings), abs(standardised.components_))

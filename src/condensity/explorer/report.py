@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from condensity import __version__
+from condensity._utils.names import input_names, output_names
 from condensity._utils.parameters import check_count, check_rng
 from condensity._utils.validation import (
     check_inputs,
@@ -141,7 +142,7 @@ def _feature_names(model: Any, X: Any, given: Sequence[str] | None) -> list[str]
     if given is None:
         given = getattr(model, "feature_names_in_", None)
     if given is None:
-        given = column_names(X) or [f"x{j + 1}" for j in range(n)]
+        given = column_names(X) or input_names(n)
     return _checked("feature_names", given, n, "inputs")
 
 
@@ -150,7 +151,7 @@ def _target_names(y: Any, given: Sequence[str] | str | None, dy: int) -> list[st
         name = getattr(y, "name", None)
         given = column_names(y) or ([str(name)] if isinstance(name, str) and name else None)
     if given is None:
-        given = ["y"] if dy == 1 else [f"y{j + 1}" for j in range(dy)]
+        given = output_names(dy)
     return _checked("target_names", [given] if isinstance(given, str) else given, dy, "outputs")
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from condensity._typing import Array
 from condensity._utils.extras import require
+from condensity._utils.names import output_names
 from condensity._utils.validation import check_targets
 
 #: Okabe and Ito's colours, without the yellow that vanishes on paper.
@@ -43,12 +44,12 @@ def counted(name: str, index: Any, count: int) -> int:
 
 
 def output_name(y: Any, output: int, n_outputs: int) -> str:
-    """The name that ``y`` has for an output, or y, y0, y1, ..."""
+    """The name of an output in ``y``; for unnamed outputs y, or y1, y2, ..."""
     if hasattr(y, "columns"):
         return str(list(y.columns)[output])
     if isinstance(getattr(y, "name", None), str) and y.name:
         return str(y.name)
-    return "y" if n_outputs == 1 else f"y{output}"
+    return output_names(n_outputs)[output]
 
 
 def one_column(y: Any, output: int, n_outputs: int | None = None) -> tuple[Array, str]:

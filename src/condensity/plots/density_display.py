@@ -47,7 +47,7 @@ class ConditionalDensityDisplay:
     >>> model = LSCDE(bandwidth=0.4, penalty=0.01, random_state=0).fit(X, y)
     >>> display = ConditionalDensityDisplay.from_estimator(model, X, y, feature=1)
     >>> display.density.shape, display.ax_.get_xlabel()
-    ((200, 300), 'x1 (others at their medians)')
+    ((200, 300), 'x2 (others at their medians)')
     """
 
     def __init__(

@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from condensity._typing import Array
+from condensity._utils.names import direction_names, input_names
 from condensity._utils.parameters import check_count
 from condensity._utils.validation import check_inputs
 from condensity.estimators.reducer import Reducer
@@ -20,7 +21,10 @@ PER_SD, PER_UNIT = "weight per standard deviation", "weight per unit of the inpu
 
 
 class LoadingsDisplay:
-    """The entries of the directions, feature by feature; their signs such that the largest is > 0.
+    """The weights of the inputs in each direction, as bars with the signs of ``components_``.
+
+    LSCE, LSMI, SIR and SAVE choose the signs of ``components_`` so that z grows with the first
+    output.
 
     Parameters
     ----------
@@ -46,7 +50,7 @@ class LoadingsDisplay:
     >>> X, y = toy_b().sample(200, random_state=0)
     >>> display = LoadingsDisplay.from_estimator(SIR().fit(X, y))
     >>> [label.get_text() for label in display.ax_.get_yticklabels()][0]
-    'x1'
+    'x2'
     """
 
     def __init__(
@@ -89,7 +93,7 @@ class LoadingsDisplay:
             unit = PER_UNIT
             if X is not None:
                 loadings, unit = loadings * check_inputs(model, X).std(axis=0), PER_SD
-        names = names or [f"x{j}" for j in range(loadings.shape[1])]
+        names = names or input_names(loadings.shape[1])
         return cls(loadings, names, unit=unit).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, *, max_features: int = 20, **kwargs: Any) -> Self:
@@ -119,11 +123,11 @@ class LoadingsDisplay:
                 **{
                     "height": height,
                     "color": COLORS[k % len(COLORS)],
-                    "label": "z" if dz == 1 else f"z{k + 1}",
+                    "label": name,
                 }
                 | kwargs,
             )
-            for k in range(dz)
+            for k, name in enumerate(direction_names(dz))
         ]
         ax.set_yticks(places, [self.feature_names[j] for j in shown])
         ax.invert_yaxis()
@@ -137,20 +141,28 @@ class LoadingsDisplay:
 
 
 def _model_and_names(estimator: Any) -> tuple[Any, list[str] | None]:
-    """The model that has the directions, and the names of its inputs where they are known."""
+    """The model that has the directions, and the names of its inputs if they are known."""
     check_is_fitted(estimator)
     if hasattr(estimator, "best_estimator_"):
         return _model_and_names(estimator.best_estimator_)
-    names = getattr(estimator, "feature_names_in_", None)
     if isinstance(estimator, Pipeline):
-        model, own = _model_and_names(estimator[-1])
-        if own is None and len(estimator) > 1:
-            try:
-                own = list(map(str, estimator[:-1].get_feature_names_out()))
-            except (AttributeError, ValueError):  # a step that gives its outputs no names
-                own = None
-        return model, own
+        model, names = _model_and_names(estimator[-1])
+        if names is None and len(estimator) > 1:
+            names = _names_after_transforms(estimator)
+        return model, names
+    names = getattr(estimator, "feature_names_in_", None)
     return estimator, None if names is None else [str(name) for name in names]
+
+
+def _names_after_transforms(pipeline: Pipeline) -> list[str] | None:
+    """Names of the inputs of the last step; None if a step does not name its outputs."""
+    unnamed = not hasattr(pipeline, "feature_names_in_") and hasattr(pipeline, "n_features_in_")
+    # Without this, scikit-learn would number unnamed inputs from x0.
+    first = input_names(pipeline.n_features_in_) if unnamed else None
+    try:
+        return [str(name) for name in pipeline[:-1].get_feature_names_out(first)]
+    except (AttributeError, ValueError):
+        return None
 
 
 def _acts_on_standardised(model: Any) -> bool:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array
 
 from condensity._typing import Array
 from condensity._utils.composites import density_step, predict_dist
+from condensity._utils.names import direction_names, input_names
 from condensity._utils.validation import check_same_length, column_names
 from condensity.distributions._checks import as_numbers
 from condensity.distributions.base import Distribution
@@ -105,7 +106,7 @@ def _over_z(
     if component is not None:
         index = counted("component", component, Z.shape[1])
         direction = np.eye(Z.shape[1])[index]
-        name = "z" if Z.shape[1] == 1 else f"z{index + 1}"
+        name = direction_names(Z.shape[1])[index]
     elif Z.shape[1] == 1:
         direction, name = np.ones(1), "z"
     else:
@@ -132,7 +133,7 @@ def _over_feature(
     rows[:, varied] = positions
     # A frame again, where a frame came: pipelines may ask for columns by name.
     told = rows if names is None else type(X)(dict(zip(X.columns, rows.T, strict=True)))
-    name = f"x{varied}" if names is None else names[varied]
+    name = (names or input_names(len(rest)))[varied]
     if len(rest) > 1:
         name += f" (others {'at their medians' if at is None else 'fixed'})"
     return values[:, varied], positions, predict_dist(estimator, told), name

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from condensity._typing import Array
+from condensity._utils.names import direction_names
 from condensity._utils.validation import check_same_length
 from condensity.plots.canvas import INK, grid_of_axes, one_column, single_axes
 
@@ -97,7 +98,7 @@ class SufficientSummaryDisplay:
         self
         """
         dz = self.Z.shape[1]
-        names = self.names or (["z"] if dz == 1 else [f"z{k + 1}" for k in range(dz)])
+        names = self.names or direction_names(dz)
         if dz == 1:
             ax = single_axes(ax)
             look = {"s": 12, "color": INK, "alpha": 0.6, "lw": 0} | kwargs
