@@ -43,8 +43,7 @@ def calibration(model: Readable, X: Array, Y: Array, rng: np.random.Generator) -
 
 def _judge(dist: Distribution, Y: Array) -> tuple[Array, Array, Array]:
     """PIT and level of the highest-density region that ends at y, of each marginal; log p."""
-    marginals = [dist if dist.n_outputs == 1 else dist.marginal(j) for j in range(Y.shape[1])]
-    pairs = list(zip(marginals, Y.T, strict=True))
+    pairs = list(zip(dist.marginals(), Y.T, strict=True))
     pit = np.column_stack([metrics.pit(m, y) for m, y in pairs])
     level = np.column_stack([metrics.hpd_coverage(m, y) for m, y in pairs])
     return pit, level, np.maximum(dist.log_pdf(Y), -1e300)

@@ -53,8 +53,7 @@ def output_ranges(model: Readable, rows: Array, Y: Array | None) -> Array:
     """Where almost all of each output lies, with a margin, within its bounds: (dy, 2)."""
     dist = model.at(rows[:50])
     spans = []
-    for j in range(dist.n_outputs):
-        marginal = dist if dist.n_outputs == 1 else dist.marginal(j)
+    for j, marginal in enumerate(dist.marginals()):
         ends = marginal.interval(0.99)
         # A single outlier must not squeeze the picture.
         told = np.quantile(ends, [0.1, 0.9]) if Y is None else np.quantile(Y[:, j], [0.005, 0.995])

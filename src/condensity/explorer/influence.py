@@ -55,16 +55,15 @@ def influence(
     def moved(move: Move) -> float:
         if np.all(move.start == move.end):
             return 0.0
-        dist = at(move.ends(rows))
-        return float(np.mean([_moved(dist, k, ends) for k, ends in enumerate(ranges)]))
+        pairs = zip(at(move.ends(rows)).marginals(), ranges, strict=True)
+        return float(np.mean([_moved(marginal, ends) for marginal, ends in pairs]))
 
     return np.array([max(map(moved, some), default=0.0) for some in moves])
 
 
-def _moved(dist: Distribution, output: int, ends: Array) -> float:
+def _moved(marginal: Distribution, ends: Array) -> float:
     """Mean total variation between the first half of the rows and the second."""
     edges = np.linspace(ends[0], ends[1], GRID + 1)
     step = edges[1] - edges[0]
-    marginal = dist if dist.n_outputs == 1 else dist.marginal(output)
     first, second = np.split(marginal.pdf_on(edges[:-1] + step / 2), 2)
     return float(np.minimum(1.0, 0.5 * step * np.abs(first - second).sum(axis=1)).mean())
