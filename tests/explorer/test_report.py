@@ -1,4 +1,4 @@
-"""What is written, without a browser: the numbers told, the gate, the file."""
+"""What is written, without a browser: the numbers, the checks, the file."""
 
 import json
 import re
@@ -19,30 +19,30 @@ from condensity import LSCDE, LSCE, LSMI, FixedSubspace, Reduced
 from condensity.distributions.block import Block
 from condensity.distributions.mixture import Mixture
 from condensity.explorer import write_report
-from condensity.explorer.calibration_panel import LEVELS, MOST, calibration
-from condensity.explorer.exported_model import Readable
+from condensity.explorer.calibration_panel import LEVELS, MAX_TEST_SAMPLES, calibration
+from condensity.explorer.exported_model import ExportedModel
 from condensity.explorer.influence import Move, influence
-from condensity.explorer.page import as_text
+from condensity.explorer.page import escaped_json
 
 DENSITY = LSCDE(bandwidth=0.5, penalty=0.1, random_state=0)
 
 
-def told(path):
+def page_data(path):
     text = path.read_text(encoding="utf-8")
     return json.loads(re.search(r'<script type="application/json" id="content">(.*?)</', text)[1])
 
 
 def fact(path, name):
-    return dict(told(path)["facts"])[name]
+    return dict(page_data(path)["facts"])[name]
 
 
 def test_ranges_quantiles_and_names_are_those_of_the_data(report, tmp_path):
-    content = told(report("two outputs"))
-    for j, told_input in enumerate(content["inputs"]):
+    content = page_data(report("two outputs"))
+    for j, page_input in enumerate(content["inputs"]):
         column = explored.X[:, j]
-        assert (told_input["low"], told_input["high"]) == (column.min(), column.max())
-        np.testing.assert_allclose(told_input["quantiles"][2], np.median(column))
-        assert told_input["name"] == f"x{j + 1}"
+        assert (page_input["low"], page_input["high"]) == (column.min(), column.max())
+        np.testing.assert_allclose(page_input["quantiles"][2], np.median(column))
+        assert page_input["name"] == f"x{j + 1}"
     assert [output["name"] for output in content["outputs"]] == ["y1", "y2"]
     assert content["title"] == "y1, y2 given 4 inputs"
     frame = pd.DataFrame(explored.X, columns=list("abcd"))
@@ -50,13 +50,13 @@ def test_ranges_quantiles_and_names_are_those_of_the_data(report, tmp_path):
     path = write_report(
         LSCDE(**DENSITY.get_params()).fit(frame, y), tmp_path / "r.html", X=frame, y=y
     )
-    assert told(path)["title"] == "fork given 4 inputs"
-    assert [one["name"] for one in told(path)["inputs"]] == list("abcd")
+    assert page_data(path)["title"] == "fork given 4 inputs"
+    assert [one["name"] for one in page_data(path)["inputs"]] == list("abcd")
 
 
 def test_without_data_the_model_knows_where_its_inputs_lie(tmp_path):
     model, _ = explored.fitted("several members")
-    content = told(write_report(model, tmp_path / "r.html"))
+    content = page_data(write_report(model, tmp_path / "r.html"))
     mean, sd = explored.X.mean(axis=0), explored.X.std(axis=0)
     lows = [one["low"] for one in content["inputs"]]
     np.testing.assert_allclose(lows, mean - 3 * sd, rtol=1e-9)
@@ -67,15 +67,17 @@ def test_without_data_the_model_knows_where_its_inputs_lie(tmp_path):
 def test_samples_are_thinned_or_left_out(report, tmp_path):
     model, y = explored.fitted("several members")
     data = {"X": explored.X, "y": y}
-    assert told(write_report(model, tmp_path / "a.html", **data, n_points=7))["points"]["n"] == 7
+    assert (
+        page_data(write_report(model, tmp_path / "a.html", **data, n_points=7))["points"]["n"] == 7
+    )
     bare = write_report(model, tmp_path / "b.html", **data, n_points=0)
-    assert told(bare)["points"] is None
-    assert told(bare)["inputs"][0]["high"] == explored.X[:, 0].max()
+    assert page_data(bare)["points"] is None
+    assert page_data(bare)["inputs"][0]["high"] == explored.X[:, 0].max()
     one, two = (write_report(model, tmp_path / n, **data, n_points=9) for n in ("c", "d"))
     assert one.read_bytes() == two.read_bytes()
     some = write_report(model, tmp_path / "f.html", **data, n_train=12345)
     assert fact(some, "Training samples") == "12345"
-    only_inputs = told(write_report(model, tmp_path / "e.html", X=explored.X))
+    only_inputs = page_data(write_report(model, tmp_path / "e.html", X=explored.X))
     assert only_inputs["points"]["Y"] is None
 
 
@@ -119,7 +121,8 @@ def test_influence_is_the_mass_that_moves():
 
 def test_calibration_counts(monkeypatch):
     model, y = explored.fitted("two outputs")
-    found = calibration(Readable.of(model), explored.X, y, np.random.default_rng(0))
+    exported = ExportedModel.of(model)
+    found = calibration(exported, explored.X, y, np.random.default_rng(0))
     dist = model.predict_dist(explored.X)
     for j, output in enumerate(found["outputs"]):
         pit = np.array([dist[i].marginal(j).cdf(y[i, j])[0] for i in range(100)])
@@ -135,15 +138,15 @@ def test_calibration_counts(monkeypatch):
     inside = (counts / 12.5 >= low) & (counts / 12.5 <= high)
     assert 0.95 <= stats.binom.pmf(counts, 100, 1 / 8)[inside].sum() < 0.99
     many = np.tile(explored.X, (30, 1))
-    thinned = calibration(Readable.of(model), many, np.tile(y, (30, 1)), np.random.default_rng(0))
-    assert thinned["n"] == MOST
+    thinned = calibration(exported, many, np.tile(y, (30, 1)), np.random.default_rng(0))
+    assert thinned["n"] == MAX_TEST_SAMPLES
 
 
 def test_a_constant_input_is_said_to_be_one(tmp_path):
     X = np.column_stack([explored.X[:, 0], np.full(100, 3.0), np.arange(100)])
     with pytest.warns(UserWarning, match="does not vary in column 1"):
         model = LSCDE(**DENSITY.get_params()).fit(X, explored.FORK)
-    content = told(write_report(model, tmp_path / "r.html", X=X))
+    content = page_data(write_report(model, tmp_path / "r.html", X=X))
     controls = content["controls"]
     assert {one["name"]: one["constant"] for one in controls} == {"x1": 0, "x2": 1, "x3": 0}
     assert [one["whole"] for one in content["inputs"]] == [False, True, True]
@@ -153,7 +156,7 @@ def test_a_constant_input_is_said_to_be_one(tmp_path):
 
 def test_a_column_of_categories_is_one_control(tmp_path):
     model, X, y = explored.with_categories()
-    content = told(
+    content = page_data(
         write_report(model, tmp_path / "r.html", X=X, y=y, categories=explored.CATEGORIES)
     )
     controls = {one["name"]: one for one in content["controls"]}
@@ -169,18 +172,18 @@ def test_a_column_of_categories_is_one_control(tmp_path):
     # From b to a, y moves by two standard deviations or more.
     assert 0.5 < controls["kind"]["influence"] < 0.9
     assert content["controls"][0]["name"] == "kind"
-    bare = told(write_report(model, tmp_path / "r.html", categories=explored.CATEGORIES))
+    bare = page_data(write_report(model, tmp_path / "r.html", categories=explored.CATEGORIES))
     np.testing.assert_allclose(bare["typical"][2:], [0, 1, 0])
 
 
 def test_categories_are_found_by_place_where_names_are_not_enough(tmp_path):
     model, X, _ = explored.with_categories()
     names = ["x1", "x2", "a", "a", "a"]
-    with pytest.raises(ValueError, match="'kind' name 'a', which is no single input"):
+    with pytest.raises(ValueError, match="'kind' refer to 'a', which matches 3 inputs"):
         write_report(model, tmp_path / "r.html", feature_names=names, categories={"kind": {1: "a"}})
     places = {"kind": {"a": np.int64(2), 2: 3, "__proto__": 4}}
     path = write_report(model, tmp_path / "r.html", X=X, feature_names=names, categories=places)
-    (kind,) = (one for one in told(path)["controls"] if one["labels"])
+    (kind,) = (one for one in page_data(path)["controls"] if one["labels"])
     assert kind["inputs"] == [2, 3, 4]
     assert kind["labels"] == ["a", "2", "__proto__"]
 
@@ -190,7 +193,7 @@ def test_the_page_opens_where_a_sample_could_be(tmp_path):
     most = np.arange(101) < 51  # ones, by a single sample
     half, count = np.arange(100) % 2, np.repeat([1, 2, 7, 9], 25)
     X = np.column_stack([rng.normal(size=100), half, most[:100], count])
-    content = told(write_report(explored.quick(X, explored.FORK), tmp_path / "r.html", X=X))
+    content = page_data(write_report(explored.quick(X, explored.FORK), tmp_path / "r.html", X=X))
     number, one, other, whole = content["typical"]
     assert number == pytest.approx(np.median(X[:, 0]), abs=5e-3)
     assert one in (0, 1)
@@ -208,7 +211,7 @@ def test_without_data_only_what_is_known_is_told(tmp_path):
     rng = np.random.default_rng(0)
     flag, unit = rng.random(100) < 0.7, rng.random(100)
     X = np.column_stack([rng.normal(size=100), flag, unit, 2.0 * flag])
-    content = told(write_report(explored.quick(X, explored.FORK), tmp_path / "r.html"))
+    content = page_data(write_report(explored.quick(X, explored.FORK), tmp_path / "r.html"))
     assert [one["quantiles"] for one in content["inputs"]] == [None] * 4
     flags = {one["name"]: one["flag"] for one in content["controls"]}
     assert flags == {"x1": False, "x2": True, "x3": False, "x4": False}
@@ -221,28 +224,28 @@ def test_shares_are_those_of_all_training_samples(tmp_path):
     model, X, _ = explored.with_categories()
     some = X[X[:, 2] == 0]
     path = write_report(model, tmp_path / "r.html", X=some, categories=explored.CATEGORIES)
-    (kind,) = (one for one in told(path)["controls"] if one["labels"])
+    (kind,) = (one for one in page_data(path)["controls"] if one["labels"])
     np.testing.assert_allclose(kind["shares"], X[:, 2:].mean(axis=0))
     assert not kind["constant"]
 
 
 def test_whole_numbers_open_at_one_that_occurs(tmp_path):
     X = np.column_stack([explored.X[:, 0], np.arange(100) * 2503 + 1])
-    content = told(write_report(explored.quick(X, explored.FORK), tmp_path / "r.html", X=X))
+    content = page_data(write_report(explored.quick(X, explored.FORK), tmp_path / "r.html", X=X))
     assert content["typical"][1] in X[:, 1]
 
 
 def test_categories_that_are_none_are_refused(tmp_path):
     model, X, y = explored.with_categories()
     for words, categories in [
-        ("'kind' name 'x9', which is no single input", {"kind": {"a": "x9"}}),
-        ("'kind' name 5, which is no single input: .* 0 to 4", {"kind": {"a": 5}}),
-        ("'kind' name -1, which is no single input", {"kind": {"a": -1}}),
-        ("'kind' name no inputs", {"kind": {}}),
-        ("'kind' name an input twice", {"kind": {"a": "x3", "b": "x3"}}),
-        ("'other' name an input twice", {"kind": {"a": "x3"}, "other": {"b": "x3"}}),
-        ("of 'kind' must be 0, but for one", {"kind": {"a": "x2", "b": "x3"}}),
-        ("of 'kind' must be 0, but for one", {"kind": {"a": "x1"}}),
+        ("'kind' refer to 'x9', which matches 0 inputs", {"kind": {"a": "x9"}}),
+        ("'kind' refer to 5, which matches 0 inputs .* 0 to 4", {"kind": {"a": 5}}),
+        ("'kind' refer to -1, which matches 0 inputs", {"kind": {"a": -1}}),
+        ("categories of 'kind' are empty", {"kind": {}}),
+        ("'kind' use an input twice", {"kind": {"a": "x3", "b": "x3"}}),
+        ("'other' use an input twice", {"kind": {"a": "x3"}, "other": {"b": "x3"}}),
+        ("of 'kind' must be 0, with at most one that is 1", {"kind": {"a": "x2", "b": "x3"}}),
+        ("of 'kind' must be 0, with at most one that is 1", {"kind": {"a": "x1"}}),
     ]:
         with pytest.raises(ValueError, match=words):
             write_report(model, tmp_path / "r.html", X=X, y=y, categories=categories)
@@ -257,10 +260,12 @@ def test_linear_reducers_are_found_by_asking(reducer):
     if isinstance(reducer, LSMI):
         reducer.set_params(bandwidth=0.5, penalty=0.1, random_state=0)
     model = Reduced(reducer, DENSITY).fit(explored.X, explored.FORK)
-    found = Readable.of(model)
-    ours, theirs = found.at(explored.X), model.predict_dist(explored.X)
+    exported = ExportedModel.of(model)
+    ours, theirs = exported.at(explored.X), model.predict_dist(explored.X)
     np.testing.assert_allclose(ours.pdf(explored.FORK), theirs.pdf(explored.FORK), rtol=1e-8)
-    np.testing.assert_allclose(found.summary.at(explored.X), model.transform(explored.X), atol=1e-9)
+    np.testing.assert_allclose(
+        exported.summary.apply(explored.X), model.transform(explored.X), atol=1e-9
+    )
 
 
 def test_what_no_page_can_show_is_refused_with_the_reason(tmp_path):
@@ -272,14 +277,14 @@ def test_what_no_page_can_show_is_refused_with_the_reason(tmp_path):
     nested = Reduced(FixedSubspace(), Reduced(FixedSubspace(), DENSITY))
     cases = [
         (TypeError, "got PCA", PCA(1).fit(X), {}),
-        (TypeError, "of a pipeline pass the last step", make_pipeline(PCA(1)).fit(X), {}),
+        (TypeError, "for a pipeline, pass its last step", make_pipeline(PCA(1)).fit(X), {}),
         (NotFittedError, "not fitted", LSCE(), {}),
         (TypeError, "location of this model is a regressor", forest.fit(X, y), {}),
         (TypeError, "Pipeline is not linear", bent.fit(X, y), {}),
-        (TypeError, "Reduced keeps no density that can be written", nested.fit(X, y), {}),
-        (ValueError, "pass X, its samples", fixed.fit(X, y), {}),
-        (ValueError, "y comes without X", model, {"y": y}),
-        (ValueError, "X_test comes without y_test", model, {"X_test": X}),
+        (TypeError, "Reduced has no density that a report can contain", nested.fit(X, y), {}),
+        (ValueError, "pass its training samples as X", fixed.fit(X, y), {}),
+        (ValueError, "y was passed without X", model, {"y": y}),
+        (ValueError, "X_test was passed without y_test", model, {"X_test": X}),
         (ValueError, "y has 2 columns but 1 were fitted", model, {"X": X, "y": explored.BOTH}),
         (ValueError, "100", model, {"X": X, "y": y[:3]}),
         (
@@ -299,9 +304,9 @@ def test_what_no_page_can_show_is_refused_with_the_reason(tmp_path):
 
 def test_no_value_ends_the_script_it_stands_in():
     hostile = {"</script><!--<script>": ["&amp;", "\u2028", "]]>", 'a"b\\']}
-    text = as_text(hostile)
+    text = escaped_json(hostile)
     assert not set("<>&") & set(text)
     assert text.isascii()
     assert json.loads(text) == hostile
     with pytest.raises(ValueError, match="not JSON compliant"):
-        as_text(float("nan"))
+        escaped_json(float("nan"))

@@ -1,4 +1,4 @@
-"""The explorer: a fitted model as one page in which it runs, without any network."""
+"""The explorer: a fitted model as one web page that runs without a network."""
 
 from condensity.explorer.report import write_report
 

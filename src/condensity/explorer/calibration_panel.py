@@ -1,7 +1,15 @@
-"""Whether the densities tell the truth about samples they have not seen.
+"""Calibration of the densities at test samples.
 
-If they do, the PIT ``F(y|x)`` is uniform, and regions of probability q hold the share q of the
-samples.  Bands are where 95 % of the samples of this size would put each bar and each point.
+If the densities are right, the PIT ``F(y|x)`` is uniform, and regions of probability q contain the
+share q of the samples.  Each bar and each point has a pointwise band: it lies within the band with
+probability 0.95 if the densities are right.
+
+References
+----------
+.. [1] T. Gneiting, A. E. Raftery, "Strictly proper scoring rules, prediction, and estimation,"
+   Journal of the American Statistical Association 102(477), 2007.
+.. [2] R. J. Hyndman, "Computing and graphing highest density regions," The American Statistician
+   50(2), 1996.
 """
 
 from __future__ import annotations
@@ -15,20 +23,23 @@ from condensity import metrics
 from condensity._typing import Array
 from condensity._utils.numerics import row_blocks
 from condensity.distributions.base import Distribution
-from condensity.explorer.exported_model import Readable
+from condensity.explorer.exported_model import ExportedModel, PageData
 
 LEVELS = np.linspace(0.05, 0.95, 19)
 BAND = 0.95
-#: Samples beyond this many would not change the picture.
-MOST = 2000
+#: More samples would not change the plots visibly.
+MAX_TEST_SAMPLES = 2000
 
 
-def calibration(model: Readable, X: Array, Y: Array, rng: np.random.Generator) -> dict[str, Any]:
+def calibration(model: ExportedModel, X: Array, Y: Array, rng: np.random.Generator) -> PageData:
     """Histograms and coverage for each output, at test samples ``X`` (n, dx), ``Y`` (n, dy)."""
-    rows = np.arange(len(X)) if len(X) <= MOST else np.sort(rng.choice(len(X), MOST, replace=False))
-    X, Y = X[rows], Y[rows]
-    blocks = [_judge(model.at(X[part]), Y[part]) for part in row_blocks(len(X), 64 * model.width)]
-    pit, level, log_pdf = (np.concatenate(values) for values in zip(*blocks, strict=True))
+    if len(X) > MAX_TEST_SAMPLES:
+        rows = np.sort(rng.choice(len(X), MAX_TEST_SAMPLES, replace=False))
+        X, Y = X[rows], Y[rows]
+    chunks = [
+        _evaluate(model.at(X[part]), Y[part]) for part in row_blocks(len(X), 64 * model.width)
+    ]
+    pit, level, log_pdf = (np.concatenate(values) for values in zip(*chunks, strict=True))
     n = len(X)
     bins = int(np.clip(n // 12, 5, 20))
     return {
@@ -41,8 +52,8 @@ def calibration(model: Readable, X: Array, Y: Array, rng: np.random.Generator) -
     }
 
 
-def _judge(dist: Distribution, Y: Array) -> tuple[Array, Array, Array]:
-    """PIT and level of the highest-density region that ends at y, of each marginal; log p."""
+def _evaluate(dist: Distribution, Y: Array) -> tuple[Array, Array, Array]:
+    """PIT and level of the highest-density region through y, of each marginal; log density."""
     pairs = list(zip(dist.marginals(), Y.T, strict=True))
     pit = np.column_stack([metrics.pit(m, y) for m, y in pairs])
     level = np.column_stack([metrics.hpd_coverage(m, y) for m, y in pairs])
@@ -53,7 +64,7 @@ def _output(pit: Array, level: Array, bins: int) -> dict[str, Any]:
     heights, _ = np.histogram(np.clip(pit, 0, 1), bins, range=(0, 1))
     central = np.abs(2 * pit - 1)
     return {
-        "histogram": (heights / len(pit) * bins).tolist(),  # 1 where uniform
+        "histogram": (heights / len(pit) * bins).tolist(),  # 1 if uniform
         "central": [float(np.mean(central <= q)) for q in LEVELS],
         "highest": [float(np.mean(level <= q)) for q in LEVELS],
     }

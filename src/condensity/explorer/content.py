@@ -1,4 +1,4 @@
-"""What the page is told: the model, its inputs and outputs, some samples, and what it is."""
+"""Data of the page: the model, its inputs and outputs, and some samples."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 
 from condensity._typing import Array
 from condensity.explorer.controls import Control
-from condensity.explorer.exported_model import Readable, Told, packed
+from condensity.explorer.exported_model import ExportedModel, PageData, encode_array
 from condensity.explorer.influence import influence
 from condensity.explorer.ranges import Ranges, Samples
 
 
 def content(
-    model: Readable,
+    model: ExportedModel,
     samples: Samples | None,
     *,
     inputs: Sequence[str],
@@ -22,55 +22,55 @@ def content(
     outputs: Sequence[str],
     n_points: int,
     rng: np.random.Generator,
-) -> Told:
-    """All but the calibration, the title and the facts."""
+) -> PageData:
+    """Data of the page without the calibration, the title and the facts."""
     ranges = Ranges.of(model, samples)
-    some = None if samples is None or n_points == 0 else samples.thinned(n_points, rng)
+    points = None if samples is None or n_points == 0 else samples.subsample(n_points, rng)
     typical = ranges.typical(controls)
-    rows = typical[None] if some is None else some.X
+    rows = typical[None] if points is None else points.X
     spans = output_ranges(model, rows, None if samples is None else samples.Y)
-    shown = rng.permutation(rows)
     moves = [ranges.moves(control) for control in controls]
-    moved = influence(model.at, shown, moves, spans, width=model.width)
+    influences = influence(model.at, rng.permutation(rows), moves, spans, width=model.width)
     return {
-        "model": model.told(),
+        "model": model.as_page_data(),
         "inputs": [_input(name, ranges, j) for j, name in enumerate(inputs)],
         "typical": typical.tolist(),
         # The most influential first.
         "controls": [
-            _control(controls[i], ranges, moved[i]) for i in np.argsort(-moved, kind="stable")
+            _control(controls[i], ranges, influences[i])
+            for i in np.argsort(-influences, kind="stable")
         ],
         "outputs": [
             {"name": name, "low": float(low), "high": float(high)}
             for name, (low, high) in zip(outputs, spans, strict=True)
         ],
         "loadings": None if model.loadings is None else model.loadings.tolist(),
-        "points": None if some is None else _points(some),
+        "points": None if points is None else _points(points),
     }
 
 
-def output_ranges(model: Readable, rows: Array, Y: Array | None) -> Array:
-    """Where almost all of each output lies, with a margin, within its bounds: (dy, 2)."""
+def output_ranges(model: ExportedModel, rows: Array, Y: Array | None) -> Array:
+    """Range of almost all values of each output, with a margin, within its bounds: (dy, 2)."""
     dist = model.at(rows[:50])
     spans = []
     for j, marginal in enumerate(dist.marginals()):
         ends = marginal.interval(0.99)
-        # A single outlier must not squeeze the picture.
-        told = np.quantile(ends, [0.1, 0.9]) if Y is None else np.quantile(Y[:, j], [0.005, 0.995])
+        # Quantiles, because a single outlier must not determine the range.
+        wide = np.quantile(ends, [0.1, 0.9]) if Y is None else np.quantile(Y[:, j], [0.005, 0.995])
         typical = np.median(ends, axis=0)
-        low, high = min(told[0], typical[0]), max(told[1], typical[1])
+        low, high = min(wide[0], typical[0]), max(wide[1], typical[1])
         margin = 0.06 * (high - low)
         lower, upper = _bounds(model, j)
         spans.append((max(low - margin, lower), min(high + margin, upper)))
     return np.array(spans)
 
 
-def _bounds(model: Readable, j: int) -> tuple[float, float]:
+def _bounds(model: ExportedModel, j: int) -> tuple[float, float]:
     bounds = getattr(model.density, "bounds", None)
     return (-np.inf, np.inf) if bounds is None else (bounds.lower[j], bounds.upper[j])
 
 
-def _control(control: Control, ranges: Ranges, moved: float) -> Told:
+def _control(control: Control, ranges: Ranges, influence_of_control: float) -> PageData:
     inputs = [*control.inputs]
     return {
         "name": control.name,
@@ -79,26 +79,26 @@ def _control(control: Control, ranges: Ranges, moved: float) -> Told:
         "shares": ranges.mean[inputs].tolist() if control.labels else [],
         "flag": not control.labels and ranges.is_flag(inputs[0]),
         "constant": ranges.is_constant(control),
-        "influence": float(moved),
+        "influence": float(influence_of_control),
     }
 
 
-def _input(name: str, ranges: Ranges, j: int) -> Told:
+def _input(name: str, ranges: Ranges, j: int) -> PageData:
     low, high = (float(end) for end in ranges.ends[:, j])
     return {
         "name": name,
         "low": low,
         "high": high,
-        # Where they are not known, the ends are three standard deviations from the mean.
+        # If the quantiles are unknown, the ends are three standard deviations from the mean.
         "quantiles": None if ranges.quantiles is None else ranges.quantiles[:, j].tolist(),
         "whole": bool(ranges.whole[j]),
     }
 
 
-def _points(samples: Samples) -> Told:
+def _points(samples: Samples) -> PageData:
     Y = samples.Y
     return {
         "n": len(samples.X),
-        "X": packed(samples.X),
-        "Y": None if Y is None else packed(Y),
+        "X": encode_array(samples.X),
+        "Y": None if Y is None else encode_array(Y),
     }

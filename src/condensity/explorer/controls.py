@@ -1,4 +1,4 @@
-"""What the reader sets: single inputs, and categories that are several inputs of zeros and ones."""
+"""Controls of the page: single inputs, and categories encoded as inputs of zeros and ones."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ class Control:
     Parameters
     ----------
     name : str
+        Name of the input or column.
     inputs : tuple of int
-        The inputs that it sets.
+        Indices of the inputs that it sets.
     labels : tuple of str, default=()
-        Of categories, their names: the input of the category chosen is 1, all others are 0.
+        Names of the categories: the input of the selected category is 1, the others are 0.
     """
 
     name: str
@@ -32,40 +33,44 @@ class Control:
 def controls_of(
     names: Sequence[str], categories: Mapping[str, Mapping[str, str | int]]
 ) -> list[Control]:
-    """The controls of inputs with these names, in the order of the inputs."""
+    """Controls of inputs with these names, in the order of the inputs."""
     grouped: dict[int, Control] = {}
     for column, members in categories.items():
         if not members:
-            raise ValueError(f"categories of {column!r} name no inputs: name inputs of the model")
-        inputs = tuple(_place(names, column, member) for member in members.values())
+            raise ValueError(
+                f"categories of {column!r} are empty: map each category to an input of the model"
+            )
+        inputs = tuple(_index_of(names, column, member) for member in members.values())
         control = Control(str(column), inputs, tuple(map(str, members)))
         if grouped.keys() & inputs or len(set(inputs)) < len(members):
-            raise ValueError(f"categories of {column!r} name an input twice: name each once")
+            raise ValueError(
+                f"categories of {column!r} use an input twice: map each input to one category"
+            )
         grouped |= dict.fromkeys(inputs, control)
     single = (grouped.get(j, Control(name, (j,))) for j, name in enumerate(names))
     return list(dict.fromkeys(single))
 
 
-def _place(names: Sequence[str], column: str, member: str | int) -> int:
-    """Where an input is that is told by its name or its place."""
+def _index_of(names: Sequence[str], column: str, member: str | int) -> int:
+    """Index of an input that is identified by its name or its index."""
     if isinstance(member, Integral):
-        found = [int(member)] if 0 <= member < len(names) else []
+        matches = [int(member)] if 0 <= member < len(names) else []
     else:
-        found = [j for j, name in enumerate(names) if name == member]
-    if len(found) != 1:
+        matches = [j for j, name in enumerate(names) if name == member]
+    if len(matches) != 1:
         raise ValueError(
-            f"categories of {column!r} name {member!r}, which is no single input: name inputs of "
-            f"the model, or give their places, 0 to {len(names) - 1}"
+            f"categories of {column!r} refer to {member!r}, which matches {len(matches)} inputs "
+            f"instead of one: pass the name of one input, or its index, 0 to {len(names) - 1}"
         )
-    return found[0]
+    return matches[0]
 
 
 def check_categories(controls: Sequence[Control], X: Array) -> None:
-    """Refuse samples that are in two categories of a column, or partly in one."""
+    """Raise ValueError if a sample is in two categories of a column, or partly in one."""
     for control in controls:
         values = X[:, control.inputs]
         if control.labels and not (np.isin(values, (0, 1)).all() and values.sum(axis=1).max() <= 1):
             raise ValueError(
-                f"inputs of the categories of {control.name!r} must be 0, but for one that may be "
-                "1: leave it out of categories"
+                f"in each row of X, the inputs of the categories of {control.name!r} must be 0, "
+                "with at most one that is 1: remove this column from categories"
             )

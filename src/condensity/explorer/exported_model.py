@@ -1,8 +1,8 @@
-"""A fitted model as the numbers that answer for it: what the page needs to do without Python.
+"""A fitted model as arrays, from which the page computes p(y|x) without Python.
 
-A part is an average of members that share their Gaussians of y.  In part j the k-th is the law of
-``y = shift(x) + c_k + L_g e`` in the units of the data, one factor L_g for each group of
-Gaussians that follow one another; a member gives them weights by the kernels of its z.
+A part is an average of members that share their Gaussians of y.  In part j, Gaussian k is the
+distribution of ``y = shift(x) + c_k + L_g e`` in the units of the data, with one factor L_g for
+each group of consecutive Gaussians.  The kernels of a member at z give its weights.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from condensity.lsce.averaged import AveragedMembers, Ensemble
 from condensity.lsce.location import Constant, Plane
 from condensity.lsce.member import Coefficients
 
-Told = dict[str, Any]
-Kept = Ensemble | KernelDensity | NeighborDensity
+#: A JSON object that the scripts of the page read.
+PageData = dict[str, Any]
+ExportableDensity = Ensemble | KernelDensity | NeighborDensity
 
 
 @dataclass(frozen=True, eq=False)
 class Affine:
-    """``matrix (x - origin) + offset``."""
+    """The map ``matrix (x - origin) + offset``."""
 
     matrix: Array  # (dz, dx)
     origin: Array  # (dx,)
@@ -39,56 +40,56 @@ class Affine:
 
     @classmethod
     def of_directions(cls, scaling: Scaling, W: Array) -> Affine:
-        """``W`` (dz, dx) acting on standardised inputs."""
+        """Map from x to z for ``W`` (dz, dx), which acts on standardised inputs."""
         return cls(W * _inverse(scaling), scaling.mean, np.zeros(len(W)))
 
-    def at(self, X: Array) -> Array:
-        """For the rows of ``X`` (m, dx): (m, dz)."""
+    def apply(self, X: Array) -> Array:
+        """Images (m, dz) of the rows of ``X`` (m, dx)."""
         return np.asarray((X - self.origin) @ self.matrix.T + self.offset)
 
-    def told(self) -> Told:
-        """For the page."""
-        return {k: packed(getattr(self, k)) for k in ("matrix", "origin", "offset")}
+    def as_page_data(self) -> PageData:
+        """The arrays of the map for the page."""
+        return {k: encode_array(getattr(self, k)) for k in ("matrix", "origin", "offset")}
 
 
 @dataclass(frozen=True, eq=False)
-class Readable:
-    """A fitted estimator taken apart."""
+class ExportedModel:
+    """The density of a fitted estimator, and the linear maps around it."""
 
-    density: Kept
-    before: Affine | None  # what inputs go through before the density
-    summary: Affine | None  # the coordinates z it finds; None where it reduces nothing
+    density: ExportableDensity
+    before: Affine | None  # the map of the inputs before the density
+    summary: Affine | None  # the map from x to z; None without a reduction
     loadings: Array | None  # (dz, dx)
     scaling: Scaling | None  # of x
 
     @classmethod
-    def of(cls, model: Any) -> Readable:
-        """Of any estimator of this library that answers with densities, or ``TypeError``."""
+    def of(cls, model: Any) -> ExportedModel:
+        """Export an estimator of this library that has ``predict_dist``; else ``TypeError``."""
         if not hasattr(model, "predict_dist"):
-            hint = "; of a pipeline pass the last step" if hasattr(model, "steps") else ""
+            hint = "; for a pipeline, pass its last step" if hasattr(model, "steps") else ""
             raise TypeError(
-                f"a report shows an estimator with predict_dist, got {type(model).__name__}{hint}"
+                f"model must be an estimator with predict_dist, got {type(model).__name__}{hint}"
             )
         check_is_fitted(model)
         if isinstance(model, Reduced):
-            return _two_steps(model)
-        density = _kept(model)
+            return _export_reduced(model)
+        density = _density_of(model)
         if hasattr(model, "components_") and isinstance(density, Ensemble | KernelDensity):
             summary = Affine.of_directions(density.x_scaling, density.W)
             return cls(density, None, summary, np.asarray(model.components_), density.x_scaling)
         return cls(density, None, None, None, density.x_scaling)
 
     def at(self, X: Array) -> Distribution:
-        """The densities for rows past the gate, without a word about names."""
-        return self.density.at(X if self.before is None else self.before.at(X))
+        """Densities for validated rows, without a check of column names."""
+        return self.density.at(X if self.before is None else self.before.apply(X))
 
     @property
     def width(self) -> int:
-        """Number of Gaussians in each answer."""
+        """Number of Gaussians in each density."""
         return self.density.width
 
-    def told(self) -> Told:
-        """For the page; bounds are (lower, upper) for each output, None where there is none."""
+    def as_page_data(self) -> PageData:
+        """The model for the page; bounds are (lower, upper) for each output, None if unbounded."""
         bounds = getattr(self.density, "bounds", None)
         dy = len(self.density.y_scaling.mean)
         lower, upper = (
@@ -99,110 +100,112 @@ class Readable:
         stretch = getattr(self.density, "stretch", None)
         return {
             "dy": dy,
-            "parts": _parts(self.density),
-            "stretch": None if stretch is None or np.all(stretch == 1) else packed(stretch),
-            "bounds": [[_finite(a), _finite(b)] for a, b in zip(lower, upper, strict=True)],
-            "before": None if self.before is None else self.before.told(),
-            "summary": None if self.summary is None else self.summary.told(),
+            "parts": _parts_data(self.density),
+            "stretch": None if stretch is None or np.all(stretch == 1) else encode_array(stretch),
+            "bounds": [
+                [_finite_or_none(a), _finite_or_none(b)] for a, b in zip(lower, upper, strict=True)
+            ],
+            "before": None if self.before is None else self.before.as_page_data(),
+            "summary": None if self.summary is None else self.summary.as_page_data(),
         }
 
 
-def packed(values: Any) -> Told:
-    """Numbers as base64 of little-endian float64, bit for bit."""
+def encode_array(values: Any) -> PageData:
+    """Numbers as base64 of little-endian float64, without rounding."""
     data = np.ascontiguousarray(values, dtype="<f8").tobytes()
     return {"f8": base64.b64encode(data).decode("ascii")}
 
 
-def _finite(value: Any) -> float | None:
+def _finite_or_none(value: Any) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
 def _inverse(scaling: Scaling) -> Array:
-    """What standardised inputs are multiplied by: 0 for a constant column."""
+    """Inverse standard deviations (dx,), 0 for a constant column."""
     return np.divide(1.0, scaling.sd, out=np.zeros_like(scaling.sd), where=scaling.varies)
 
 
-def _kept(model: Any) -> Kept:
+def _density_of(model: Any) -> ExportableDensity:
     density = getattr(model, "_density", None)
-    if not isinstance(density, Kept):
+    if not isinstance(density, ExportableDensity):
         raise TypeError(
-            f"{type(model).__name__} keeps no density that can be written down: a report shows "
-            "LSCE, LSCDE, EpsilonKDE, or Reduced with one of them"
+            f"{type(model).__name__} has no density that a report can contain: pass a fitted LSCE, "
+            "LSCDE or EpsilonKDE, or Reduced with one of them"
         )
     return density
 
 
-def _two_steps(model: Reduced) -> Readable:
-    reducer, density = model.reducer_, _kept(model.density_)
+def _export_reduced(model: Reduced) -> ExportedModel:
+    reducer, density = model.reducer_, _density_of(model.density_)
     scaling = next(
-        (found for name in ("_scaling", "_x_scaling") if (found := getattr(reducer, name, None))),
+        (value for name in ("_scaling", "_x_scaling") if (value := getattr(reducer, name, None))),
         getattr(getattr(reducer, "_density", None), "x_scaling", None),
     )
-    map_ = _probed(reducer, int(model.n_features_in_), scaling)
-    loadings = np.asarray(getattr(reducer, "components_", map_.matrix), dtype=float)
-    return Readable(density, map_, map_, loadings, scaling)
+    reduction = _linear_map(reducer, int(model.n_features_in_), scaling)
+    loadings = np.asarray(getattr(reducer, "components_", reduction.matrix), dtype=float)
+    return ExportedModel(density, reduction, reduction, loadings, scaling)
 
 
-def _probed(reducer: Any, dx: int, scaling: Scaling | None) -> Affine:
-    """The map of a transformer that is linear, found by asking; ``TypeError`` if it is not."""
+def _linear_map(reducer: Any, dx: int, scaling: Scaling | None) -> Affine:
+    """The affine map that ``reducer.transform`` computes; ``TypeError`` if it is not affine."""
     origin = np.zeros(dx) if scaling is None else scaling.mean
     unit = np.ones(dx) if scaling is None else np.where(scaling.varies, scaling.sd, 1.0)
     test = np.random.default_rng(0).normal(size=(4, dx)) * unit
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of rows without the names of their columns
-        answer = np.asarray(reducer.transform(origin + np.vstack([0 * unit, np.diag(unit), test])))
-    matrix = ((answer[1 : dx + 1] - answer[0]) / unit[:, None]).T
-    affine = Affine(matrix, origin, answer[0])
-    if not np.allclose(affine.at(origin + test), answer[dx + 1 :], rtol=1e-8, atol=1e-10):
+        warnings.simplefilter("ignore")  # these rows have no column names
+        images = np.asarray(reducer.transform(origin + np.vstack([0 * unit, np.diag(unit), test])))
+    matrix = ((images[1 : dx + 1] - images[0]) / unit[:, None]).T
+    affine = Affine(matrix, origin, images[0])
+    if not np.allclose(affine.apply(origin + test), images[dx + 1 :], rtol=1e-8, atol=1e-10):
         raise TypeError(
-            f"{type(reducer).__name__} is not linear, so the page could not run it: "
-            "use a reducer such as SIR, LSCE or PCA"
+            f"{type(reducer).__name__} is not linear, so the page cannot run it: "
+            "use a linear reducer such as SIR, LSCE or PCA"
         )
     return affine
 
 
-def _parts(density: Kept) -> list[Told]:
+def _parts_data(density: ExportableDensity) -> list[PageData]:
     if isinstance(density, Ensemble):
-        return [_averaged(share, part, density.y_scaling) for share, part in density.parts]
+        return [_part_data(share, part, density.y_scaling) for share, part in density.parts]
     dy, y_scaling = len(density.y_scaling.mean), density.y_scaling
-    single = isinstance(density, KernelDensity)
+    is_kernel = isinstance(density, KernelDensity)
     centers = density.V if isinstance(density, KernelDensity) else density.sample.Y
     return [
-        _scaled(density.x_scaling)
+        _scaling_data(density.x_scaling)
         | {
             "share": 1.0,
-            "intercept": packed(np.zeros(dy)),
+            "intercept": encode_array(np.zeros(dy)),
             "slope": None,
-            "centers": packed(y_scaling.mean + y_scaling.sd * centers),
-            "groups": [_group(len(centers), np.diag(density.sigma_y * y_scaling.sd), False)],
-            "members": [_single(density) if single else _neighbours(density)],
+            "centers": encode_array(y_scaling.mean + y_scaling.sd * centers),
+            "groups": [_group_data(len(centers), np.diag(density.sigma_y * y_scaling.sd), False)],
+            "members": [_density_member(density) if is_kernel else _neighbor_member(density)],
         }
     ]
 
 
-def _scaled(scaling: Scaling) -> Told:
-    return {"mean": packed(scaling.mean), "inverse": packed(_inverse(scaling))}
+def _scaling_data(scaling: Scaling) -> PageData:
+    return {"mean": encode_array(scaling.mean), "inverse": encode_array(_inverse(scaling))}
 
 
-def _group(size: int, factor: Array, free: bool) -> Told:
-    """Gaussians with the same factor; ``free`` ones take part in a stretch."""
-    return {"size": size, "factor": packed(factor), "free": free}
+def _group_data(size: int, factor: Array, free: bool) -> PageData:
+    """Gaussians with the same factor; the stretch applies to ``free`` ones only."""
+    return {"size": size, "factor": encode_array(factor), "free": free}
 
 
-def _averaged(share: float, part: AveragedMembers, y_scaling: Scaling) -> Told:
+def _part_data(share: float, part: AveragedMembers, y_scaling: Scaling) -> PageData:
     factor = y_scaling.sd[:, None] * part.factor
     intercept, slope = _location(part, y_scaling)
     centers, widths = part.components.centers, part.components.widths
-    return _scaled(part.scaling) | {
+    return _scaling_data(part.scaling) | {
         "share": float(share),
-        "intercept": packed(intercept),
-        "slope": None if slope is None else packed(slope),
-        "centers": packed(centers @ factor.T),
+        "intercept": encode_array(intercept),
+        "slope": None if slope is None else encode_array(slope),
+        "centers": encode_array(centers @ factor.T),
         "groups": [
-            _group(len(centers) - 1, widths[0] * factor, True),
-            _group(1, widths[-1] * factor, False),
+            _group_data(len(centers) - 1, widths[0] * factor, True),
+            _group_data(1, widths[-1] * factor, False),
         ],
-        "members": [_member(member) for member in part.members],
+        "members": [_member_data(member) for member in part.members],
     }
 
 
@@ -214,36 +217,36 @@ def _location(part: AveragedMembers, y_scaling: Scaling) -> tuple[Array, Array |
     if isinstance(location, Plane):
         return y_scaling.mean + y_scaling.sd * location.intercept, y_scaling.sd * location.slope
     raise TypeError(
-        "the location of this model is a regressor, which a page cannot run: "
-        "fit it with location='auto', 'linear' or 'none'"
+        "the location of this model is a regressor, which the page cannot run: "
+        "fit the model with location='auto', 'linear' or 'none'"
     )
 
 
-def _member(member: Coefficients) -> Told:
+def _member_data(member: Coefficients) -> PageData:
     with np.errstate(divide="ignore"):
-        logs = np.log(member.alphas[0])
-    return _kernels(member.W, member.U, member.sigma_z, logs)
+        log_alpha = np.log(member.alphas[0])
+    return _kernel_data(member.W, member.U, member.sigma_z, log_alpha)
 
 
-def _single(density: Any) -> Told:
-    return _kernels(density.W, density.U, density.sigma_z, density.log_alpha)
+def _density_member(density: Any) -> PageData:
+    return _kernel_data(density.W, density.U, density.sigma_z, density.log_alpha)
 
 
-def _kernels(W: Array, U: Array, sigma_z: float, log_alpha: Array) -> Told:
+def _kernel_data(W: Array, U: Array, sigma_z: float, log_alpha: Array) -> PageData:
     return {
         "dz": len(W),
-        "W": packed(W),
-        "U": packed(U),
+        "W": encode_array(W),
+        "U": encode_array(U),
         "sigma_z": float(sigma_z),
-        "log_alpha": packed(log_alpha),
+        "log_alpha": encode_array(log_alpha),
     }
 
 
-def _neighbours(density: Any) -> Told:
+def _neighbor_member(density: Any) -> PageData:
     sample = density.sample
     return {
         "W": None,
-        "U": packed(sample.X),
-        "weight": packed(sample.weight),
-        "epsilon": _finite(density.epsilon),
+        "U": encode_array(sample.X),
+        "weight": encode_array(sample.weight),
+        "epsilon": _finite_or_none(density.epsilon),
     }

@@ -1,4 +1,4 @@
-"""What a model is, in words and numbers for the reader."""
+"""Facts about a model for the card "The model"."""
 
 from __future__ import annotations
 
@@ -6,62 +6,54 @@ from typing import Any
 
 import numpy as np
 
-from condensity.explorer.exported_model import Readable
+from condensity.explorer.exported_model import ExportedModel
 from condensity.lsce.averaged import Ensemble
+
+#: Labels on the page, and the attributes of estimators that they show.
+ATTRIBUTES = (
+    ("Centres", "n_centers_"),
+    ("Location", "location_"),
+    ("Bandwidths σ_z, σ_y", "bandwidth_"),
+    ("Radius ε", "epsilon_"),
+    ("Penalty", "penalty_"),
+    ("Stretch", "stretch_"),
+    ("Cross-validated score", "cv_score_"),
+    ("Agreement on directions", "subspace_agreement_"),
+)
 
 
 def facts(
-    model: Any, readable: Readable, *, n_inputs: int, n_train: int | None, version: str
+    model: Any, exported: ExportedModel, *, n_inputs: int, n_train: int | None, version: str
 ) -> list[list[str]]:
-    """Pairs of what and how much, those that the model has; inputs as the reader sets them."""
-    density, rows = readable.density, [["Model", type(model).__name__]]
+    """Pairs of a label and a value; ``n_inputs`` counts a column of categories once."""
+    density, rows = exported.density, [["Model", type(model).__name__]]
     inner = getattr(model, "density_", None)
     if inner is not None:
         rows.append(["Steps", f"{type(model.reducer_).__name__}, {type(inner).__name__}"])
-        model = _Both(model, inner)
-    add = rows.append
     numbers = int(model.n_features_in_)
-    add(["Inputs", f"{n_inputs}" + (f", as {numbers} numbers" if numbers > n_inputs else "")])
-    add(["Outputs", str(len(density.y_scaling.mean))])
+    as_numbers = f", as {numbers} numbers" if numbers > n_inputs else ""
+    rows.append(["Inputs", f"{n_inputs}{as_numbers}"])
+    rows.append(["Outputs", str(len(density.y_scaling.mean))])
     if n_train is not None:
-        add(["Training samples", f"{n_train}"])
-    if readable.summary is not None:
-        add(["Directions, d_z", str(len(readable.summary.offset))])
+        rows.append(["Training samples", f"{n_train}"])
+    if exported.summary is not None:
+        rows.append(["Directions, d_z", str(len(exported.summary.offset))])
     if isinstance(density, Ensemble):
         members, parts = sum(len(part.members) for _, part in density.parts), len(density.parts)
-        add(["Members", f"{members}" + (f" in {parts} configurations" if parts > 1 else "")])
-    add(["Gaussians", str(density.width)])
-    for label, name in (
-        ("Centres", "n_centers_"),
-        ("Location", "location_"),
-        ("Bandwidths σ_z, σ_y", "bandwidth_"),
-        ("Radius ε", "epsilon_"),
-        ("Penalty", "penalty_"),
-        ("Stretch", "stretch_"),
-        ("Cross-validated score", "cv_score_"),
-        ("Agreement on directions", "subspace_agreement_"),
-    ):
-        value = getattr(model, name, None)
+        in_parts = f" in {parts} configurations" if parts > 1 else ""
+        rows.append(["Members", f"{members}{in_parts}"])
+    rows.append(["Gaussians", str(density.width)])
+    for label, name in ATTRIBUTES:
+        value = getattr(model, name, getattr(inner, name, None))
         if name == "subspace_agreement_" and value is not None:
-            value = value[: len(readable.summary.offset)] if readable.summary else None
+            value = value[: len(exported.summary.offset)] if exported.summary else None
         if value is not None and not (isinstance(value, float) and np.isnan(value)):
-            add([label, _said(value)])
-    add(["condensity", version])
+            rows.append([label, _format_value(value)])
+    rows.append(["condensity", version])
     return rows
 
 
-class _Both:
-    """Attributes of the one, and where it has none, of the other."""
-
-    def __init__(self, first: Any, second: Any) -> None:
-        self._two = (first, second)
-
-    def __getattr__(self, name: str) -> Any:
-        first, second = self._two
-        return getattr(first, name, getattr(second, name, None))
-
-
-def _said(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, str | bool):
         return str(value)
     return ", ".join(f"{number:.4g}" for number in np.ravel(value))

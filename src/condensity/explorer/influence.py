@@ -1,10 +1,10 @@
-"""How far p(y|x) moves with each control: what the page lists first.
+"""Influence of each control: how much p(y|x) changes with it.
 
 The influence of an input is the total variation ``1/2 int |p(y|x) - p(y|x')| dy`` between the
-densities where it stands at its lower and at its upper decile, all else as it is in a sample, and
-the mean of that over samples and outputs: 0 where nothing moves, 1 where nothing overlaps.  A flag
-is moved from 0 to 1, a column of categories from the most frequent one to others, of which the
-one counts that moves most.
+densities with this input at its lower and at its upper decile.  The other inputs have the values
+of a sample.  The result is the mean over samples and outputs: 0 if nothing changes, 1 if the
+densities do not overlap.  A flag moves from 0 to 1.  A column of categories moves from the most
+frequent category to each of some others, and the largest change is its influence.
 """
 
 from __future__ import annotations
@@ -17,23 +17,25 @@ import numpy as np
 from condensity._typing import Array
 from condensity.distributions.base import Distribution
 
-#: Points at which densities are compared, and Gaussians that may be evaluated in all.
-GRID, BUDGET = 128, 10**8
+#: Number of grid points for the comparison of two densities.
+GRID = 128
+#: Maximum number of evaluated Gaussians in total.
+BUDGET = 10**8
 
 
 @dataclass(frozen=True, eq=False)
 class Move:
-    """Inputs that go from one place to another together, (k,) each."""
+    """A joint change of some inputs from one place to another."""
 
     inputs: Sequence[int]
-    start: Array
-    end: Array
+    start: Array  # (k,)
+    end: Array  # (k,)
 
-    def ends(self, rows: Array) -> Array:
+    def both_ends(self, rows: Array) -> Array:
         """The rows with these inputs at the start, then at the end: (2 m, dx)."""
-        two = np.vstack([rows, rows])
-        two[: len(rows), self.inputs], two[len(rows) :, self.inputs] = self.start, self.end
-        return two
+        both = np.vstack([rows, rows])
+        both[: len(rows), self.inputs], both[len(rows) :, self.inputs] = self.start, self.end
+        return both
 
 
 def influence(
@@ -44,25 +46,25 @@ def influence(
     *,
     width: int,
 ) -> Array:
-    """Influence of each control, the most that its moves have: (len(moves),).
+    """Influence of each control, the largest over its moves: (len(moves),).
 
-    ``rows`` (m, dx) are samples, ``ranges`` (dy, 2) where outputs lie, ``width`` the number of
-    Gaussians in each answer.
+    ``rows`` (m, dx) are samples, ``ranges`` (dy, 2) the ranges of the outputs, and ``width`` is the
+    number of Gaussians in each density.
     """
     count = sum(map(len, moves))
     rows = rows[: max(2, min(24, BUDGET // (2 * count * len(ranges) * GRID * width)))]
 
-    def moved(move: Move) -> float:
+    def change(move: Move) -> float:
         if np.all(move.start == move.end):
             return 0.0
-        pairs = zip(at(move.ends(rows)).marginals(), ranges, strict=True)
-        return float(np.mean([_moved(marginal, ends) for marginal, ends in pairs]))
+        pairs = zip(at(move.both_ends(rows)).marginals(), ranges, strict=True)
+        return float(np.mean([_total_variation(marginal, ends) for marginal, ends in pairs]))
 
-    return np.array([max(map(moved, some), default=0.0) for some in moves])
+    return np.array([max(map(change, of_control), default=0.0) for of_control in moves])
 
 
-def _moved(marginal: Distribution, ends: Array) -> float:
-    """Mean total variation between the first half of the rows and the second."""
+def _total_variation(marginal: Distribution, ends: Array) -> float:
+    """Mean total variation between the first half of the rows and the second half."""
     edges = np.linspace(ends[0], ends[1], GRID + 1)
     step = edges[1] - edges[0]
     first, second = np.split(marginal.pdf_on(edges[:-1] + step / 2), 2)

@@ -1,4 +1,4 @@
-"""From what is told to one page: the template's files inlined, and nothing else allowed to run."""
+"""The page as text: the files of the template in one HTML document that runs nothing else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-#: The scripts in the order in which they stand on one another.
+#: The scripts in the order of their dependencies.
 SCRIPTS = (
     "numbers.js",
     "model.js",
@@ -32,31 +32,31 @@ SCRIPTS = (
 )
 
 
-def page(told: dict[str, Any]) -> str:
-    """The page as text."""
+def render_page(data: dict[str, Any]) -> str:
+    """HTML of the page that shows ``data``."""
     script = '"use strict";\n(() => {\n' + "\n".join(map(_file, SCRIPTS)) + "})();\n"
     style = _file("explorer.css")
     parts = {
-        "title": escape(told["title"]),
-        "policy": policy(script, style),
+        "title": escape(data["title"]),
+        "policy": content_security_policy(script, style),
         "style": style,
-        "content": as_text(told),
+        "content": escaped_json(data),
         "script": script,
     }
-    # One pass: what is put in is not looked at again.
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _file("explorer.html"))
+    # A single pass: placeholders inside the inserted parts are not replaced.
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _file("explorer.html"))
 
 
-def as_text(told: Any) -> str:
-    """JSON that no parser of HTML can mistake for the end of the script it stands in."""
-    text = json.dumps(told, allow_nan=False, separators=(",", ":"))
+def escaped_json(data: Any) -> str:
+    """JSON without the letters <, > and &, so that it cannot end the script element around it."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return text
 
 
-def policy(script: str, style: str) -> str:
-    """Nothing is fetched, nothing runs but this script, nothing is styled but by this sheet."""
+def content_security_policy(script: str, style: str) -> str:
+    """Policy that allows this script and this style sheet, by their hashes, and no request."""
     return "; ".join(
         [
             "default-src 'none'",

@@ -1,4 +1,4 @@
-"""Where inputs lie: in the training samples, or else as the model remembers them."""
+"""Ranges of the inputs, from the training samples or from the scaling of the model."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from scipy.special import ndtri
 from condensity._typing import Array, Mask
 from condensity.data.sample import Scaling
 from condensity.explorer.controls import Control
-from condensity.explorer.exported_model import Readable
+from condensity.explorer.exported_model import ExportedModel
 from condensity.explorer.influence import Move
 
 QUANTILES = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
-#: Categories by which the influence of a column of them is judged.
+#: Number of the most frequent categories used for the influence of a column.
 FREQUENT = 5
-#: What summation may add to a share, or to a variance as a part of itself.
+#: Rounding error of a sum: absolute for shares, relative for variances.
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Training samples past the gate."""
+    """Validated samples."""
 
     X: Array  # (n, dx)
     Y: Array | None  # (n, dy)
 
-    def thinned(self, count: int, rng: np.random.Generator) -> Samples:
-        """At most ``count`` of them, in their order."""
+    def subsample(self, count: int, rng: np.random.Generator) -> Samples:
+        """At most ``count`` random samples, in their order."""
         if len(self.X) <= count:
             return self
         rows = np.sort(rng.choice(len(self.X), count, replace=False))
@@ -38,22 +38,24 @@ class Samples:
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
-    """Where inputs lie."""
+    """Location and spread of each input."""
 
-    ends: Array  # (2, dx)
-    quantiles: Array | None  # (5, dx); None where only means and variances are known
-    deciles: Array  # (2, dx)
-    middle: Array  # (dx,)
+    ends: Array  # (2, dx) of the sliders
+    quantiles: Array | None  # (5, dx); None if only means and variances are known
+    deciles: Array  # (2, dx) lowest and highest
+    middle: Array  # (dx,) median, or mean if the median is unknown
     mean: Array  # (dx,)
-    whole: Mask  # (dx,) inputs that are whole numbers
+    whole: Mask  # (dx,) inputs with whole numbers only
 
     @classmethod
-    def of(cls, model: Readable, samples: Samples | None) -> Ranges:
-        """From the samples if there are any, else from the scaling that the model keeps."""
+    def of(cls, model: ExportedModel, samples: Samples | None) -> Ranges:
+        """Ranges from the samples, or from the scaling of the model if there are no samples."""
         if samples is not None:
             return cls._of_samples(samples.X, model.scaling)
         if model.scaling is None:
-            raise ValueError("this model does not know where its inputs lie: pass X, its samples")
+            raise ValueError(
+                "this model does not store the ranges of its inputs: pass its training samples as X"
+            )
         return cls._of_scaling(model.scaling)
 
     @classmethod
@@ -65,7 +67,7 @@ class Ranges:
             quantiles,
             _quantiles(X, np.array([0.1, 0.9]), whole),
             quantiles[2],
-            # The model has seen all samples, and X may be some of them.
+            # The scaling is that of all training samples; X may be only some of them.
             X.mean(axis=0) if scaling is None else scaling.mean,
             whole,
         )
@@ -79,11 +81,11 @@ class Ranges:
         return cls(ends, None, deciles, np.where(flag, mean > 0.5, mean), mean, flag)
 
     def is_flag(self, j: int) -> bool:
-        """Whether an input is 0 or 1 in all samples, and both occur."""
+        """Whether an input is 0 or 1 in all samples, and both values occur."""
         return bool(self.whole[j]) and tuple(self.ends[:, j]) == (0, 1)
 
     def is_constant(self, control: Control) -> bool:
-        """Whether all samples have the same: the same category, that is, or the same number."""
+        """Whether all samples have the same category, or the same number."""
         inputs = [*control.inputs]
         if not control.labels:
             return bool(self.ends[1, inputs[0]] <= self.ends[0, inputs[0]])
@@ -91,7 +93,7 @@ class Ranges:
         return bool(np.all((shares == 0) | (shares > 1 - ROUNDING)))
 
     def typical(self, controls: Sequence[Control]) -> Array:
-        """The middle of each input, and of categories the most frequent one: (dx,)."""
+        """The middle of each input; for categories the most frequent one: (dx,)."""
         out = np.where(self.whole, self.middle, _rounded(self.middle, self.ends))
         for control in controls:
             if control.labels:
@@ -99,7 +101,7 @@ class Ranges:
         return out
 
     def moves(self, control: Control) -> list[Move]:
-        """From one place to another: the farthest that p(y|x) goes is a control's influence."""
+        """Moves of a control; the largest change of p(y|x) among them is its influence."""
         inputs = [*control.inputs]
         if control.labels:
             first, *others = (self._category(control, r) for r in range(min(len(inputs), FREQUENT)))
@@ -108,29 +110,30 @@ class Ranges:
         return [Move(inputs, low[inputs], high[inputs])]
 
     def _category(self, control: Control, rank: int) -> Array:
-        """The inputs of the category that has this rank by its frequency."""
+        """Inputs of the category with this rank by frequency."""
         chosen = np.argsort(-self.mean[[*control.inputs]], kind="stable")[rank]
         return np.array(np.arange(len(control.inputs)) == chosen, dtype=float)
 
 
 def _quantiles(X: Array, q: Array, whole: Mask) -> Array:
-    """Quantiles of the columns, (len(q), dx); of whole numbers such as occur: no flag is 0.5."""
+    """Quantiles of the columns, (len(q), dx); those of whole numbers are values that occur."""
     return np.where(
         whole, np.quantile(X, q, axis=0, method="inverted_cdf"), np.quantile(X, q, axis=0)
     )
 
 
 def _rounded(values: Array, ends: Array) -> Array:
-    """Values to about a thousandth of the range, that a reader likes to see: (dx,)."""
+    """Values rounded to about a thousandth of the range, which are easier to read: (dx,)."""
     span = ends[1] - ends[0]
     step = 10.0 ** np.floor(np.log10(np.where(span > 0, span, 1.0)) - 2.5)
     return np.where(span > 0, np.clip(np.round(values / step) * step, *ends), values)
 
 
 def _flags(scaling: Scaling) -> Mask:
-    """Inputs that are 0 or 1, (dx,), told by their variance, which is m (1 - m) for a mean m.
+    """Inputs that are 0 or 1, (dx,), recognised by their variance m (1 - m) for a mean m.
 
-    No other whole numbers have it, since ``x**2 >= x`` for them, and others only by chance.
+    No other whole numbers have this variance, because ``x**2 >= x`` for them.  Other numbers have
+    it only by chance.
     """
     variance = scaling.mean * (1 - scaling.mean)
     near = np.abs(scaling.sd**2 - variance) <= ROUNDING * np.abs(variance)

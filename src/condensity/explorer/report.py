@@ -1,4 +1,4 @@
-"""The way in: a fitted model and perhaps its data, out comes one page."""
+"""Reports: a fitted model and, optionally, its data as one web page."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from condensity._utils.validation import (
 from condensity.explorer.calibration_panel import calibration
 from condensity.explorer.content import content
 from condensity.explorer.controls import Control, check_categories, controls_of
-from condensity.explorer.exported_model import Readable
+from condensity.explorer.exported_model import ExportedModel
 from condensity.explorer.facts import facts
-from condensity.explorer.page import page
+from condensity.explorer.page import render_page
 from condensity.explorer.ranges import Samples
 from condensity.io.atomic import write_at_once
 
@@ -42,42 +42,69 @@ def write_report(
     n_train: int | None = None,
     random_state: Any = 0,
 ) -> Path:
-    """Write a fitted model as one self-contained page in which it can be explored.
+    """Write a fitted model as one self-contained web page for exploring it.
 
-    The page holds the model itself: move the inputs and p(y|x) follows, with the numbers that
-    Python would give.  It needs a browser and no network.
+    The page contains the model.  The reader moves the inputs and sees p(y|x) change; the numbers
+    are those that Python computes.  The page needs a browser and no network.
 
     Parameters
     ----------
-    model : fitted LSCE, LSCDE, EpsilonKDE, or Reduced with a linear reducer
-    path : where to; an existing file is replaced, at once or not at all
-    X, y : training data, optional
-        X gives the sliders their ranges, both together the summary plot.
-    X_test, y_test : samples new to the model, optional
-        They show whether the densities are calibrated.
-    feature_names : sequence of str, optional
-        Names of the inputs; those of the fit, or of the columns of ``X``, when None.
-    categories : mapping, optional
-        Columns of categories that are several inputs of zeros and ones: for each column, its
-        categories and the names of their inputs, such as
-        ``{"colour": {"red": "colour=red", "blue": "colour=blue"}}``, or their places among the
-        inputs, ``{"colour": {"red": 3, "blue": 4}}``, where names may occur twice.  The page
-        shows each column as one choice.
-    target_names : str or sequence of str, optional
-        Names of the outputs; those of ``y`` or ``y_test`` when None.
-    title : str, optional
+    model : estimator
+        Fitted LSCE, LSCDE or EpsilonKDE, or Reduced with a linear reducer.
+    path : str or path-like
+        File to write.  An existing file is replaced, completely or not at all.
+    X : array-like of shape (n, dx), default=None
+        Training inputs.  They give the sliders their ranges.
+    y : array-like of shape (n,) or (n, dy), default=None
+        Training outputs.  Together with ``X`` they give the samples of the summary plot.
+    X_test : array-like of shape (m, dx), default=None
+        Inputs of test samples, which the model was not fitted to.
+    y_test : array-like of shape (m,) or (m, dy), default=None
+        Outputs of the test samples.  Together with ``X_test`` they give the calibration plots.
+    feature_names : sequence of str, default=None
+        Names of the inputs.  None: the names at the fit, or the columns of ``X`` or ``X_test``, or
+        x1, x2, ...
+    categories : mapping, default=None
+        Columns of categories that are encoded as several inputs of zeros and ones.  Each column
+        maps its categories to inputs, by name, ``{"colour": {"red": "colour=red", "blue":
+        "colour=blue"}}``, or by index from 0, ``{"colour": {"red": 3, "blue": 4}}``.  Use indices
+        if two inputs have the same name.  The page shows each column as one list.
+    target_names : str or sequence of str, default=None
+        Names of the outputs.  None: the names in ``y`` or ``y_test``, or y, or y1, y2, ...
+    title : str, default=None
+        Title of the page.  None: the names of the outputs and the number of inputs.
     n_points : int, default=400
-        Training samples kept in the page, drawn at random if there are more; 0 keeps none, for a
-        page that is to be shared where the data are not.
-    n_train : int, optional
-        Number of training samples, where ``X`` is only some of them.
+        Maximum number of training samples in the page, drawn at random.  0 stores no samples, for
+        a page that is shared without the data.
+    n_train : int, default=None
+        Number of training samples to show, if ``X`` contains only some of them.
     random_state : None, int, RandomState or Generator, default=0
-        Draws these samples.
+        Source of randomness for drawing these samples.
 
     Returns
     -------
     Path
-        Where the page is.
+        Path of the page.
+
+    Raises
+    ------
+    TypeError
+        If the page cannot run the model: its location is a regressor, its reducer is not linear, or
+        it is not an estimator of densities.
+    ValueError
+        If the data or the names do not match the model.
+
+    See Also
+    --------
+    condensity.plots.CalibrationDisplay : The calibration as a figure.
+    condensity.plots.SufficientSummaryDisplay : The summary plot as a figure.
+
+    References
+    ----------
+    .. [1] R. J. Hyndman, "Computing and graphing highest density regions," The American
+       Statistician 50(2), 1996.
+    .. [2] T. Gneiting, A. E. Raftery, "Strictly proper scoring rules, prediction, and estimation,"
+       Journal of the American Statistical Association 102(477), 2007.
 
     Examples
     --------
@@ -91,20 +118,20 @@ def write_report(
     ...     write_report(model, f"{folder}/report.html", X=X, y=y).name
     'report.html'
     """
-    readable, rng = Readable.of(model), check_rng(random_state)
+    exported, rng = ExportedModel.of(model), check_rng(random_state)
     n_points = check_count("n_points", n_points, low=0)
-    dy = len(readable.density.y_scaling.mean)
+    dy = len(exported.density.y_scaling.mean)
     samples = _samples(model, X, y, "", dy)
     test = _samples(model, X_test, y_test, "_test", dy)
     if test is not None and test.Y is None:
-        raise ValueError("X_test comes without y_test: calibration needs both")
+        raise ValueError("X_test was passed without y_test: calibration needs both")
     inputs = _feature_names(model, X if X is not None else X_test, feature_names)
     outputs = _target_names(y if y is not None else y_test, target_names, dy)
     controls = controls_of(inputs, categories or {})
     if samples is not None:
         check_categories(controls, samples.X)
-    told = content(
-        readable,
+    data = content(
+        exported,
         samples,
         inputs=inputs,
         controls=controls,
@@ -112,22 +139,22 @@ def write_report(
         n_points=n_points,
         rng=rng,
     )
-    told["calibration"] = None
+    data["calibration"] = None
     if test is not None and test.Y is not None:
-        told["calibration"] = calibration(readable, test.X, test.Y, rng)
-    told["title"] = str(title) if title else f"{', '.join(outputs)} given {_given(controls)}"
+        data["calibration"] = calibration(exported, test.X, test.Y, rng)
+    data["title"] = str(title) if title else f"{', '.join(outputs)} given {_summary(controls)}"
     if n_train is None and samples is not None:
         n_train = len(samples.X)
-    told["facts"] = facts(
-        model, readable, n_inputs=len(controls), n_train=n_train, version=__version__
+    data["facts"] = facts(
+        model, exported, n_inputs=len(controls), n_train=n_train, version=__version__
     )
-    return write_at_once(Path(path), page(told).encode())
+    return write_at_once(Path(path), render_page(data).encode())
 
 
 def _samples(model: Any, X: Any, y: Any, suffix: str, dy: int) -> Samples | None:
     if X is None:
         if y is not None:
-            raise ValueError(f"y{suffix} comes without X{suffix}: pass the inputs too")
+            raise ValueError(f"y{suffix} was passed without X{suffix}: pass both")
         return None
     values = check_inputs(model, X)
     if y is None:
@@ -137,22 +164,22 @@ def _samples(model: Any, X: Any, y: Any, suffix: str, dy: int) -> Samples | None
     return Samples(values, Y)
 
 
-def _feature_names(model: Any, X: Any, given: Sequence[str] | None) -> list[str]:
+def _feature_names(model: Any, X: Any, names: Sequence[str] | None) -> list[str]:
     n = int(model.n_features_in_)
-    if given is None:
-        given = getattr(model, "feature_names_in_", None)
-    if given is None:
-        given = column_names(X) or input_names(n)
-    return _checked("feature_names", given, n, "inputs")
+    if names is None:
+        names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        names = column_names(X) or input_names(n)
+    return _checked("feature_names", names, n, "inputs")
 
 
-def _target_names(y: Any, given: Sequence[str] | str | None, dy: int) -> list[str]:
-    if given is None:
+def _target_names(y: Any, names: Sequence[str] | str | None, dy: int) -> list[str]:
+    if names is None:
         name = getattr(y, "name", None)
-        given = column_names(y) or ([str(name)] if isinstance(name, str) and name else None)
-    if given is None:
-        given = output_names(dy)
-    return _checked("target_names", [given] if isinstance(given, str) else given, dy, "outputs")
+        names = column_names(y) or ([str(name)] if isinstance(name, str) and name else None)
+    if names is None:
+        names = output_names(dy)
+    return _checked("target_names", [names] if isinstance(names, str) else names, dy, "outputs")
 
 
 def _checked(parameter: str, names: Sequence[str], n: int, what: str) -> list[str]:
@@ -162,5 +189,5 @@ def _checked(parameter: str, names: Sequence[str], n: int, what: str) -> list[st
     return names
 
 
-def _given(controls: Sequence[Control]) -> str:
+def _summary(controls: Sequence[Control]) -> str:
     return controls[0].name if len(controls) == 1 else f"{len(controls)} inputs"
