@@ -217,10 +217,13 @@ def test_a_fan_over_rows_keeps_their_order():
     ("options", "words"),
     [
         ({"feature": 3}, "feature must be an integer from -3 to 2, got 3"),
-        ({"feature": "b"}, "feature 'b' is no column of X: X has no names"),
-        ({"feature": 0, "component": 0}, "pass one of them"),
-        ({"at": {0: 1}}, "say which one varies, feature=..."),
-        ({"feature": 0, "at": [1.0]}, "at must hold 3 values"),
+        (
+            {"feature": "b"},
+            "feature 'b' is not a column of X: X has no column names, pass an index",
+        ),
+        ({"feature": 0, "component": 0}, "cannot be combined: pass one of them"),
+        ({"at": {0: 1}}, "at was passed without feature: pass the feature that varies"),
+        ({"feature": 0, "at": [1.0]}, "at must have 3 values, .* got 1 values"),
         ({"feature": 0, "output": 1}, "output must be an integer from -1 to 0, got 1"),
         ({"feature": 0, "n_positions": 1}, "n_positions must be an integer >= 2"),
     ],
@@ -238,7 +241,7 @@ def test_directions_kinds_lengths_and_levels_are_checked():
     draw = ConditionalDensityDisplay.from_estimator
     with pytest.raises(ValueError, match="component must be an integer from -1 to 0, got 1"):
         draw(model, X, y, component=1)
-    with pytest.raises(TypeError, match="LSCDE has no directions z to draw over: choose a column"):
+    with pytest.raises(TypeError, match="LSCDE has no directions z to draw over: pass a column"):
         draw(QUICK.fit(X, y), X, y)
     with pytest.raises(TypeError, match="SIR has no predict_dist"):
         draw(SIR().fit(X, y), X, y)
@@ -246,9 +249,11 @@ def test_directions_kinds_lengths_and_levels_are_checked():
         draw(model, X, y, kind="pie")
     with pytest.raises(ValueError, match="X has 80 rows but y has 79"):
         draw(model, X, y[1:])
-    with pytest.raises(ValueError, match="feature 'd' is no column of X: X has a, b"):
+    with pytest.raises(ValueError, match="feature 'd' is not a column of X: pass one of a, b"):
         draw(model, pd.DataFrame(X[:, :2], columns=["a", "b"]), y, feature="d")
     with pytest.raises(ValueError, match="level must lie strictly between 0 and 1, got 95"):
         FanDisplay.from_estimator(model, X, y, levels=[95])
-    with pytest.raises(ValueError, match=r"x must have shape \(3,\), one a density"):
+    with pytest.raises(
+        ValueError, match=r"x must have shape \(3,\), one value for each density, got \(2,\)"
+    ):
         FanDisplay.from_predictions(None, random_mixture(0), x=[1, 2])

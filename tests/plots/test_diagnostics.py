@@ -270,7 +270,7 @@ def test_paths_of_dimensions_are_losses_by_location_and_the_chosen_is_marked():
         tuple(c) != to_rgba("white") for m in display.ax_.collections for c in m.get_facecolor()
     ]
     assert sum(solid) == np.sum(table["weight"] > 0)
-    with pytest.raises(ValueError, match="LSCE keeps no starts, so n_components=1"):
+    with pytest.raises(ValueError, match="LSCE does not store its starts, so n_components=1"):
         PathDisplay.from_estimator(model, n_components=1)
 
 
@@ -286,7 +286,7 @@ def test_paths_of_two_steps_are_their_losses():
 
 def test_what_keeps_nothing_of_a_search_is_named():
     X, y = problem(50)
-    with pytest.raises(ValueError, match="Reduced had nothing to choose"):
+    with pytest.raises(ValueError, match="Reduced was fitted with a single candidate"):
         PathDisplay.from_estimator(Reduced(SIR(), QUICK).fit(X, y))
-    with pytest.raises(TypeError, match="LinearRegression keeps nothing of a search"):
+    with pytest.raises(TypeError, match="LinearRegression stores no search to draw"):
         PathDisplay.from_estimator(LinearRegression().fit(X, y))

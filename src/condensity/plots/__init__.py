@@ -1,8 +1,8 @@
-"""Pictures of conditional densities, with matplotlib (``pip install 'condensity[plots]'``).
+"""Plots of conditional densities, with matplotlib (``pip install 'condensity[plots]'``).
 
-Displays in scikit-learn's manner: ``from_estimator`` or ``from_predictions`` computes and draws,
-the constructor takes what was computed, ``plot`` draws it again.  Each keeps ``ax_`` and
-``figure_``.
+The displays follow scikit-learn: ``from_estimator`` or ``from_predictions`` computes and draws, the
+constructor takes computed values, and ``plot`` draws them again.  Each display stores its axes as
+``ax_`` and its figure as ``figure_``.
 """
 
 from condensity.plots.calibration_display import CalibrationDisplay

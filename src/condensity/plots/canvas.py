@@ -1,4 +1,4 @@
-"""What all displays share: axes, colours that everyone can tell apart, and names of outputs."""
+"""Helpers of all displays: axes, colours, indices, names of outputs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from condensity._utils.extras import require
 from condensity._utils.names import output_names
 from condensity._utils.validation import check_targets
 
-#: Okabe and Ito's colours, without the yellow that vanishes on paper.
+#: Okabe and Ito's colours for readers with any colour vision, without the pale yellow.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 INK, PALE = "#222222", "#8c8c8c"
-#: A colour map from paper to ink: its lightness alone tells high from low.
+#: A colour map that shows high and low values by lightness alone.
 INTENSITY = "BuPu"
 
 
@@ -26,18 +26,18 @@ def single_axes(ax: Any) -> Any:
 
 
 def grid_of_axes(ax: Any, rows: int, columns: int, size: tuple[float, float]) -> Any:
-    """Axes (rows, columns) in a new figure, or in the place of ``ax``; ``size`` of one panel."""
+    """Axes (rows, columns) in a new figure, or in place of ``ax``; ``size`` of one panel."""
     plt = require("matplotlib.pyplot", "plots")
     if ax is None:
-        whole = (size[0] * columns, size[1] * rows)
-        return plt.subplots(rows, columns, figsize=whole, layout="constrained", squeeze=False)[1]
+        figsize = (size[0] * columns, size[1] * rows)
+        return plt.subplots(rows, columns, figsize=figsize, layout="constrained", squeeze=False)[1]
     ax.set_axis_off()
-    inner = ax.get_subplotspec().subgridspec(rows, columns)
-    return inner.subplots(squeeze=False)
+    grid = ax.get_subplotspec().subgridspec(rows, columns)
+    return grid.subplots(squeeze=False)
 
 
-def counted(name: str, index: Any, count: int) -> int:
-    """An index below ``count``, negative ones counted from the end."""
+def check_index(name: str, index: Any, count: int) -> int:
+    """An index from 0 to ``count - 1``; negative indices count from the end."""
     if not isinstance(index, Integral) or not -count <= int(index) < count:
         raise ValueError(f"{name} must be an integer from {-count} to {count - 1}, got {index!r}")
     return int(index) % count
@@ -55,18 +55,18 @@ def output_name(y: Any, output: int, n_outputs: int) -> str:
 def one_column(y: Any, output: int, n_outputs: int | None = None) -> tuple[Array, str]:
     """Values (n,) and name of one output of ``y``."""
     Y, _ = check_targets(y, n_outputs=n_outputs)
-    index = counted("output", output, Y.shape[1])
+    index = check_index("output", output, Y.shape[1])
     return Y[:, index], output_name(y, index, Y.shape[1])
 
 
-def almost_all(values: Array, margin: float = 0.08) -> tuple[float, float]:
-    """The range of almost all values, widened: a single outlier must not squeeze the picture."""
+def robust_range(values: Array, margin: float = 0.08) -> tuple[float, float]:
+    """Range of the values without the most extreme 1 %, widened by a relative ``margin``."""
     low, high = np.nanquantile(values, [0.005, 0.995])
     room = margin * float(high - low)
     return float(low) - room, float(high) + room
 
 
 def draw_samples(ax: Any, x: Array | None, y: Array | None) -> None:
-    """Samples as dots that do not hide what is under them."""
+    """Draw samples as small transparent dots."""
     if x is not None and y is not None:
         ax.plot(x, y, ".", ms=3, color=INK, alpha=0.45)

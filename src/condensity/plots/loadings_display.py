@@ -1,4 +1,4 @@
-"""What the directions are made of."""
+"""The weights of the inputs in the directions of a model."""
 
 from __future__ import annotations
 
@@ -21,27 +21,38 @@ PER_SD, PER_UNIT = "weight per standard deviation", "weight per unit of the inpu
 
 
 class LoadingsDisplay:
-    """The weights of the inputs in each direction, as bars with the signs of ``components_``.
+    """Weights of the inputs in each direction, as bars.
 
-    LSCE, LSMI, SIR and SAVE choose the signs of ``components_`` so that z grows with the first
-    output.
+    The bars have the signs of ``components_``.  LSCE, LSMI, SIR and SAVE choose these signs so that
+    z grows with the first output.
 
     Parameters
     ----------
-    loadings : (dz, dx)
+    loadings : ndarray of shape (dz, dx)
+        Weights, one row for each direction.
     feature_names : sequence of dx str
-    unit : str
-        What a weight is counted in.
+        Names of the inputs.
+    unit : str, default="weight per standard deviation"
+        Label of the horizontal axis: the unit of the weights.
 
     Attributes
     ----------
-    ax_, figure_
-        Axes and figure of the last drawing.
+    ax_ : matplotlib Axes
+        Axes of the last drawing.
+    figure_ : matplotlib Figure
+        Figure of the last drawing.
     bars_ : list of BarContainer
-        One for each direction.
+        The bars of each direction.
+
+    See Also
+    --------
+    SufficientSummaryDisplay : The samples in the space of the directions.
+    condensity.metrics.subspace_error : Distance between two subspaces.
 
     Examples
     --------
+    In this problem only the second input matters.
+
     >>> import matplotlib as mpl
     >>> mpl.use("Agg")
     >>> from condensity import SIR
@@ -62,25 +73,42 @@ class LoadingsDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any = None, *, ax: Any = None, **kwargs: Any
+        cls,
+        estimator: Any,
+        X: Any = None,
+        *,
+        max_features: int = 20,
+        ax: Any = None,
+        **kwargs: Any,
     ) -> Self:
         """Draw ``components_`` of a fitted model.
 
-        Those of LSCE, LSMI, SIR and SAVE act on standardised inputs: a weight tells how far z moves
-        with one standard deviation of the input.  Others (FixedSubspace, PCA) act on the inputs as
-        they are, and are brought to that unit if ``X`` is given.
+        The components of LSCE, LSMI, SIR and SAVE act on standardised inputs: a weight is the
+        change of z with one standard deviation of the input.  The components of other models, such
+        as FixedSubspace and PCA, act on the inputs in their own units.  With ``X`` they are
+        converted to weights per standard deviation.
 
         Parameters
         ----------
-        estimator : fitted model with ``components_``, or a pipeline or search that ends in one
-        X : array-like (n, dx), optional
+        estimator : estimator
+            Fitted model with ``components_``, or a pipeline or search that ends in one.
+        X : array-like of shape (n, dx), default=None
             Inputs of the last step, for their standard deviations.
-        ax, **kwargs
-            As in :meth:`plot`.
+        max_features : int, default=20
+            Maximum number of inputs to draw.  The label of the axis gives the number of the others.
+        ax : matplotlib Axes, default=None
+            Axes to draw on.  None: the axes of a new figure.
+        **kwargs : dict
+            Keyword arguments of matplotlib's ``barh``.
 
         Returns
         -------
-        LoadingsDisplay
+        display : LoadingsDisplay
+            The drawn display.
+
+        See Also
+        --------
+        plot : Draw the same weights again.
         """
         model, names = _model_and_names(estimator)
         if not hasattr(model, "components_"):
@@ -94,22 +122,29 @@ class LoadingsDisplay:
             if X is not None:
                 loadings, unit = loadings * check_inputs(model, X).std(axis=0), PER_SD
         names = names or input_names(loadings.shape[1])
-        return cls(loadings, names, unit=unit).plot(ax=ax, **kwargs)
+        display = cls(loadings, names, unit=unit)
+        return display.plot(ax=ax, max_features=max_features, **kwargs)
 
     def plot(self, ax: Any = None, *, max_features: int = 20, **kwargs: Any) -> Self:
-        """Draw, the features with the largest weights at the top.
+        """Draw the bars, with the inputs of the largest weights at the top.
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
+        ax : matplotlib Axes, default=None
+            Axes to draw on.  None: the axes of a new figure.
         max_features : int, default=20
-            The rest is left out, and said to be.
-        **kwargs
-            For matplotlib's ``barh``.
+            Maximum number of inputs to draw.  The label of the axis gives the number of the others.
+        **kwargs : dict
+            Keyword arguments of matplotlib's ``barh``.
 
         Returns
         -------
-        self
+        self : LoadingsDisplay
+            The display.
+
+        See Also
+        --------
+        from_estimator : Draw the weights of a fitted model.
         """
         ax = single_axes(ax)
         dz, dx = self.loadings.shape
@@ -120,12 +155,7 @@ class LoadingsDisplay:
             ax.barh(
                 places + (k - (dz - 1) / 2) * height,
                 self.loadings[k, shown],
-                **{
-                    "height": height,
-                    "color": COLORS[k % len(COLORS)],
-                    "label": name,
-                }
-                | kwargs,
+                **{"height": height, "color": COLORS[k % len(COLORS)], "label": name} | kwargs,
             )
             for k, name in enumerate(direction_names(dz))
         ]
@@ -166,7 +196,7 @@ def _names_after_transforms(pipeline: Pipeline) -> list[str] | None:
 
 
 def _acts_on_standardised(model: Any) -> bool:
-    """Whether the directions are those of inputs with unit variance."""
+    """Whether the components act on standardised inputs."""
     if hasattr(model, "reducer_"):
         return _acts_on_standardised(model.reducer_)
     return isinstance(model, Reducer | SlicedReducer)

@@ -1,4 +1,4 @@
-"""The sufficient summary plot: what y looks like once x has been reduced to z."""
+"""The sufficient summary plot: y against the reduced inputs z."""
 
 from __future__ import annotations
 
@@ -14,23 +14,39 @@ from condensity.plots.canvas import INK, grid_of_axes, one_column, single_axes
 
 
 class SufficientSummaryDisplay:
-    """z against y; with several directions, pairs of them coloured by y.
+    """Sufficient summary plot: y against one direction z, or pairs of directions coloured by y.
+
+    If p(y|x) = p(y|z), the plot shows all that x says about y.
 
     Parameters
     ----------
-    Z : (n, dz)
+    Z : ndarray of shape (n, dz)
         Reduced inputs.
-    y : (n,)
-    names : sequence of dz str, optional
-        What the directions are called.
-    output_name : str
+    y : ndarray of shape (n,)
+        Output.
+    names : sequence of dz str, default=None
+        Names of the directions.  None: z, or z1, z2, ...
+    output_name : str, default="y"
+        Name of the output.
 
     Attributes
     ----------
-    ax_ : axes, or array of the axes of all pairs
-    figure_
+    ax_ : matplotlib Axes, or ndarray of them
+        Axes of the last drawing; with three or more directions, one for each pair.
+    figure_ : matplotlib Figure
+        Figure of the last drawing.
     artists_ : list of PathCollection
-        One scatter for each panel.
+        One scatter plot for each panel.
+
+    See Also
+    --------
+    LoadingsDisplay : The weights of the inputs in each direction.
+    ConditionalDensityDisplay : The density p(y|z).
+
+    References
+    ----------
+    .. [1] K.-C. Li, "Sliced inverse regression for dimension reduction," Journal of the American
+       Statistical Association 86(414), 1991.
 
     Examples
     --------
@@ -57,21 +73,32 @@ class SufficientSummaryDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, output: int = 0, ax: Any = None, **kwargs: Any
     ) -> Self:
-        """Draw what a fitted transformer makes of X.
+        """Draw y against the inputs as a fitted transformer reduces them.
 
         Parameters
         ----------
-        estimator : fitted transformer, such as LSCE, LSMI or SIR, or a composite that ends in one
-        X : array-like (n, dx)
-        y : array-like (n,) or (n, dy)
+        estimator : transformer
+            Fitted transformer, such as LSCE, LSMI or SIR, or a pipeline or search that ends in one.
+        X : array-like of shape (n, dx)
+            Inputs of the samples.
+        y : array-like of shape (n,) or (n, dy)
+            Outputs of the samples.
         output : int, default=0
-            Which of several outputs.
-        ax, **kwargs
-            As in :meth:`plot`.
+            Index of the output to draw, from 0.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; with three or more directions, the panels take its place.  None: a new
+            figure.
+        **kwargs : dict
+            Keyword arguments of matplotlib's ``scatter``.
 
         Returns
         -------
-        SufficientSummaryDisplay
+        display : SufficientSummaryDisplay
+            The drawn display.
+
+        See Also
+        --------
+        plot : Draw the same samples again.
         """
         if not hasattr(estimator, "transform"):
             raise TypeError(
@@ -84,43 +111,49 @@ class SufficientSummaryDisplay:
         return cls(Z, values, output_name=name).plot(ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw.
+        """Draw the samples.
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
-            With three directions and more, the panels take its place.
-        **kwargs
-            For matplotlib's ``scatter``.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; with three or more directions, the panels take its place.  None: a new
+            figure.
+        **kwargs : dict
+            Keyword arguments of matplotlib's ``scatter``.
 
         Returns
         -------
-        self
+        self : SufficientSummaryDisplay
+            The display.
+
+        See Also
+        --------
+        from_estimator : Draw the samples as a fitted transformer reduces them.
         """
         dz = self.Z.shape[1]
         names = self.names or direction_names(dz)
         if dz == 1:
             ax = single_axes(ax)
-            look = {"s": 12, "color": INK, "alpha": 0.6, "lw": 0} | kwargs
-            self.artists_ = [ax.scatter(self.Z[:, 0], self.y, **look)]
+            style = {"s": 12, "color": INK, "alpha": 0.6, "lw": 0} | kwargs
+            self.artists_ = [ax.scatter(self.Z[:, 0], self.y, **style)]
             ax.set(xlabel=names[0], ylabel=self.output_name)
             self.ax_, self.figure_ = ax, ax.figure
         else:
-            self._pairs(ax, names, kwargs)
+            self._draw_pairs(ax, names, kwargs)
         return self
 
-    def _pairs(self, ax: Any, names: list[str], kwargs: dict[str, Any]) -> None:
+    def _draw_pairs(self, ax: Any, names: list[str], kwargs: dict[str, Any]) -> None:
         dz = len(names)
         if dz == 2:
             axes = np.array([[single_axes(ax)]])
         else:
             axes = grid_of_axes(ax, dz - 1, dz - 1, (2.6, 2.4))
         low, high = np.quantile(self.y, [0.01, 0.99])
-        look = {"s": 12, "cmap": "viridis", "vmin": low, "vmax": high, "lw": 0} | kwargs
+        style = {"s": 12, "cmap": "viridis", "vmin": low, "vmax": high, "lw": 0} | kwargs
         panels = [(axes[j - 1, i], i, j) for i, j in combinations(range(dz), 2)]
         self.artists_ = []
         for panel, i, j in panels:
-            self.artists_.append(panel.scatter(self.Z[:, i], self.Z[:, j], c=self.y, **look))
+            self.artists_.append(panel.scatter(self.Z[:, i], self.Z[:, j], c=self.y, **style))
             panel.set(xlabel=names[i] if j == dz - 1 else "", ylabel=names[j] if i == 0 else "")
         used = [panel for panel, _, _ in panels]
         for panel in set(axes.ravel()) - set(used):
