@@ -146,7 +146,7 @@ def test_samples_are_taken_over_from_the_summary_plot(visit, report):
 
 def test_a_sample_that_is_taken_over_is_told(visit, report):
     page = visit(report("several locations"))
-    said = page.locator("#summary-said")
+    said = page.locator("#summary-status")
     assert said.get_attribute("role") == "status"
     assert said.text_content() == ""
     page.focus("#summary-plot")

@@ -210,8 +210,8 @@ class ConditionalDensityDisplay:
         >>> from condensity.plots import ConditionalDensityDisplay
         >>> X, y = toy_b().sample(100, random_state=0)
         >>> model = LSCDE(bandwidth=0.4, penalty=0.01, random_state=0).fit(X[:60], y[:60])
-        >>> dist = model.predict_dist(X[60:])
-        >>> display = ConditionalDensityDisplay.from_predictions(y[60:], dist, x=X[60:, 1], x_name="x2")
+        >>> dist, x2 = model.predict_dist(X[60:]), X[60:, 1]
+        >>> display = ConditionalDensityDisplay.from_predictions(y[60:], dist, x=x2)
         >>> display.density.shape
         (40, 300)
         """

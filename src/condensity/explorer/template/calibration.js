@@ -1,25 +1,25 @@
-// Calibration at test samples: is the PIT uniform, and do regions hold what they promise?
+// Calibration at test samples: the PIT histogram, and the coverage of regions.
 
 function buildCalibration() {
-  const found = told.calibration;
-  if (!found) return;
+  const results = content.calibration;
+  if (!results) return;
   byId("calibration").hidden = false;
-  const say = () => {
-    byId("calibration-note").textContent = `${found.n} test samples, mean log density ${show(found.log_score)}. `
-      + `${coverageInWords(found)} Grey bands: where 95 % of samples of this size would fall if the densities were right.`;
+  const writeNote = () => {
+    byId("calibration-note").textContent = `${results.n} test samples, mean log density ${show(results.log_score)}. `
+      + `${coverageInWords(results)} Grey bands: where 95 % of samples of this size would fall if the densities were right.`;
   };
-  say();
+  writeNote();
   const plots = [
-    new Plot(byId("pit-plot"), {}, (plot) => drawPit(plot, found)),
-    new Plot(byId("coverage-plot"), {}, (plot) => drawCoverage(plot, found)),
+    new Plot(byId("pit-plot"), {}, (plot) => drawPit(plot, results)),
+    new Plot(byId("coverage-plot"), {}, (plot) => drawCoverage(plot, results)),
   ];
   let output = state.output;
   onChange(() => {
-    if (output !== state.output) { output = state.output; say(); plots.forEach((plot) => plot.redraw()); }
+    if (output !== state.output) { output = state.output; writeNote(); plots.forEach((plot) => plot.redraw()); }
   });
 }
 
-/** What the two plots show, for those who do not see them. */
+/** The content of the two plots in words, for readers who cannot see them. */
 function coverageInWords({ outputs, nominal, band: [low, high] }) {
   const { central, highest, histogram } = outputs[state.output], percent = (share) => Math.round(100 * share);
   const levels = [0.5, 0.8, 0.9, 0.95], places = levels.map((q) => nominal.findIndex((p) => Math.abs(p - q) < 1e-9));

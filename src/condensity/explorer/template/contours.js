@@ -1,4 +1,4 @@
-// Contours of a function on a grid: marching squares, and the heights that hold given masses.
+// Contours of a function on a grid by marching squares, and the heights of given probabilities.
 
 /** Heights and masses [p, m] = f(x, y) at (n + 1)² points of a rectangle, row after row from below. */
 function sampleGrid(f, [x0, x1], [y0, y1], n) {
@@ -10,7 +10,7 @@ function sampleGrid(f, [x0, x1], [y0, y1], n) {
   return { heights, masses, n, x0, y0, dx, dy };
 }
 
-/** The height f for which {p >= f} holds the share `level` of the mass on the grid. */
+/** The height f for which {p >= f} contains the share `level` of the mass on the grid. */
 function heightOf({ heights, masses }, level) {
   const order = [...heights.keys()].sort((a, b) => heights[b] - heights[a]);
   const goal = level * masses.reduce((a, b) => a + b, 0);
@@ -37,8 +37,8 @@ function contour({ heights, n, x0, y0, dx, dy }, height) {
   return out;
 }
 
-/** Segments joined end to end: lines of points, closed where they meet themselves. */
-function joined(segments) {
+/** Join segments that share an end: lines of points, closed if their ends meet. */
+function joinSegments(segments) {
   const key = ([x, y]) => `${x.toPrecision(10)} ${y.toPrecision(10)}`, ends = new Map();
   for (const segment of segments) {
     for (const end of segment) ends.set(key(end), [...(ends.get(key(end)) ?? []), segment]);

@@ -1,10 +1,10 @@
-// The density (or distribution function) of the chosen output, with pinned ones beside it.
+// The density or distribution function of the selected output, with the pinned ones.
 
-const CURVE_POINTS = 320, MANY = 1500; // of Gaussians: half the points will do, and stay swift
+const CURVE_POINTS = 320, MANY = 1500; // with more Gaussians, half the points keep the page fast
 
-/** What the abscissa spans: where the data lie, and wherever the densities shown go beyond. */
+/** The range of the horizontal axis: the range of the data, widened to the drawn densities. */
 function outputSpan(lines, output) {
-  let { low, high } = told.outputs[output];
+  let { low, high } = content.outputs[output];
   for (const line of lines) {
     low = Math.min(low, line.quantile(0.005));
     high = Math.max(high, line.quantile(0.995));
@@ -12,7 +12,7 @@ function outputSpan(lines, output) {
   return [low, high];
 }
 
-/** Points of a curve: evenly spaced, and the modes, which a narrow density would hide between. */
+/** Points of a curve: evenly spaced ones, and the modes, because narrow peaks fit between points. */
 function curvePoints(line, [low, high], f) {
   const count = line.weights.length > MANY ? CURVE_POINTS / 2 : CURVE_POINTS, width = (high - low) / count;
   const places = Array.from({ length: count + 1 }, (_, i) => low + width * i);
@@ -56,7 +56,7 @@ function drawCurve(plot) {
   const curves = all.map(({ name, line }) => ({ name, line, points: curvePoints(line, span, f(line)) }));
   const top = state.cumulative ? 1 : 1.08 * Math.max(...curves.flatMap((c) => c.points.map(([, p]) => p)));
   plot.span(span, [0, top]);
-  const name = told.outputs[state.output].name;
+  const name = content.outputs[state.output].name;
   plot.axisY(state.cumulative ? "probability up to y" : "density", state.cumulative ? [0, 0.25, 0.5, 0.75, 1] : undefined);
   const [now, ...pinned] = curves;
   shadeRegion(plot, now, span);
@@ -72,7 +72,7 @@ function drawCurve(plot) {
   drawCursor(plot);
 }
 
-/** The highest-density region, as the part of the area under the curve. */
+/** Shade the area under the curve over the highest-density region. */
 function shadeRegion(plot, { line, points: curve }, [low, high]) {
   const height = state.cumulative ? (y) => line.cdf(y) : (y) => line.pdf(y);
   for (const [from, to] of line.hdr(state.level)) {
@@ -83,7 +83,7 @@ function shadeRegion(plot, { line, points: curve }, [low, high]) {
   }
 }
 
-/** Median as a line up to the curve, other quantiles as ticks that rise from the axis. */
+/** Draw the median as a line up to the curve, other quantiles as ticks at the axis. */
 function drawQuantiles(plot, line, height) {
   const inside = (y) => y >= plot.ends.x0 && y <= plot.ends.x1;
   const median = line.quantile(0.5);
@@ -94,9 +94,9 @@ function drawQuantiles(plot, line, height) {
   }
 }
 
-/** The letter of a pin at the highest point of its curve, or where a cdf crosses its own level. */
+/** Write the letter of a pin at the highest point of its density, or at a fixed level of its cdf. */
 function labelPin(plot, pin, curve) {
-  // Beside the point, A before it and B behind: equal densities keep their letters apart.
+  // A is at the left of the point and B at the right, so that the letters of equal densities differ.
   const level = pin === "A" ? 0.2 : 0.8, side = pin === "A" || state.cumulative ? -1 : 1;
   const [y, p] = state.cumulative
     ? curve.find(([, value]) => value >= level) ?? curve.at(-1)

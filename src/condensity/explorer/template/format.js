@@ -1,20 +1,20 @@
-// Numbers and names as the reader sees them.  Names come from data: they are text, never markup.
+// Numbers and names as text.  Names come from data, so they are never used as markup.
 
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
-const MOST_LETTERS = 200; // of a name in a list: no list is wider than any screen
+const MOST_LETTERS = 200; // of a name in a list, so that a list is not wider than the screen
 
 /** z₁, z₂, ... */
 function zName(index) {
   return "z" + [...String(index + 1)].map((digit) => SUBSCRIPTS[digit]).join("");
 }
 
-/** Significant digits by which numbers between low and high can be told apart, `least` at least. */
+/** Significant digits that distinguish numbers between low and high, `least` or more. */
 function digitsFor(low, high, least = 4) {
   const ratio = Math.max(Math.abs(low), Math.abs(high)) / (high - low);
   return ratio < Infinity ? Math.min(15, least + Math.max(0, Math.round(Math.log10(ratio)))) : least;
 }
 
-/** A number with a few significant digits, exponents only where they spare zeros. */
+/** A number with a few significant digits; very large and very small ones with an exponent. */
 function show(value, digits = 4) {
   if (value === Infinity) return "∞";
   if (value === -Infinity) return "−∞";
@@ -26,22 +26,22 @@ function show(value, digits = 4) {
   return text.replaceAll("-", "−");
 }
 
-/** A number as it is, as a field takes it: to twelve digits, beyond which lies only rounding. */
+/** A number for an input field: twelve digits, which hides rounding errors. */
 function exact(value) {
   const rounded = Number(value.toPrecision(12));
   return Math.abs(value) < 1e15 ? String(rounded) : rounded.toExponential().replace("e+", "e");
 }
 
-/** A probability: digits at both ends of [0, 1]. */
+/** A probability, with enough digits near 0 and near 1. */
 function showProbability(value) {
   if (value > 0.9995 && value < 1 - 1e-12) return "> 0.999";
   if (value < 0.0005 && value > 0) return value.toExponential(1).replaceAll("-", "−");
   return value.toFixed(3);
 }
 
-/** Intervals, one a line; `say` shows a number. */
-function showRegion(intervals, say) {
-  return intervals.map(([a, b]) => `${say(a)} to ${say(b)}`).join("\n");
+/** Intervals, one per line; `format` shows a number. */
+function showRegion(intervals, format) {
+  return intervals.map(([a, b]) => `${format(a)} to ${format(b)}`).join("\n");
 }
 
 function shorten(name, length) {
@@ -49,7 +49,7 @@ function shorten(name, length) {
   return letters.length <= length ? name : letters.slice(0, length - 1).join("") + "…";
 }
 
-/** A number as the user wrote it, or words that say what is wrong with it. */
+/** The number in a text, or a message about what is wrong with the text. */
 function readNumber(text, { empty } = {}) {
   const trimmed = text.trim().replace("−", "-");
   if (trimmed === "" && empty !== undefined) return { value: empty };
@@ -65,10 +65,10 @@ function readNumber(text, { empty } = {}) {
   return { value };
 }
 
-/** Round numbers between low and high, about as many as asked for, and two if it can be. */
+/** Round numbers between low and high, about `count`, and two or more if possible. */
 function ticks(low, high, count) {
-  const found = roundNumbers(low, high, count);
-  if (found.length > 1) return found;
+  const values = roundNumbers(low, high, count);
+  if (values.length > 1) return values;
   const finer = roundNumbers(low, high, 2.5 * count), half = Math.ceil(finer.length / 2);
   return finer.filter((_, i) => i % half === 0);
 }
@@ -83,9 +83,9 @@ function roundNumbers(low, high, count) {
 }
 
 /** An element with properties, attributes (`aria-…`, `data-…`, `for`, `role`) and children. */
-function element(tag, given = {}, ...children) {
+function element(tag, properties = {}, ...children) {
   const node = document.createElement(tag);
-  for (const [key, value] of Object.entries(given)) {
+  for (const [key, value] of Object.entries(properties)) {
     if (key in node && !key.includes("-")) node[key] = value;
     else node.setAttribute(key, value);
   }
@@ -93,13 +93,13 @@ function element(tag, given = {}, ...children) {
   return node;
 }
 
-/** A name from the data, kept to itself whatever its direction. */
+/** A name from the data in an element that isolates its writing direction. */
 function nameNode(name) {
   return element("bdi", { className: "name", title: name, textContent: name || "(no name)" });
 }
 
-/** A name as an option can hold it, without markup: no longer than `MOST_LETTERS`, and between
- * marks that keep its direction from its neighbours, which its own marks can no longer undo. */
+/** A name as text for an option: at most `MOST_LETTERS` letters, between marks that isolate its
+ * writing direction.  Marks inside the name are removed, because they could end the isolation. */
 function isolated(name) {
   return `\u2068${shorten(withoutMarks(name), MOST_LETTERS) || "(no name)"}\u2069`;
 }
@@ -108,7 +108,7 @@ function withoutMarks(name) {
   return name.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
 }
 
-/** A choice by a name from the data, with perhaps some words of ours behind it. */
+/** A choice for `fillSelect`: a name from the data, with words of the page after it. */
 function named(name, words = "") {
   return { text: isolated(name) + words, title: withoutMarks(name) + words };
 }
@@ -117,16 +117,16 @@ function byId(id) {
   return document.getElementById(id);
 }
 
-/** A <select> filled with choices of a text and a title; `changed` hears of the index. */
+/** Fill a <select> with choices of a text and a title; `changed` is called with the index. */
 function fillSelect(select, choices, chosen, changed) {
   select.replaceChildren(...choices.map(({ text, title = text }, value) => element("option", {
     value, textContent: text, title, selected: value === chosen,
   })));
-  select.onchange = () => { titled(select); changed(Number(select.value)); };
-  titled(select);
+  select.onchange = () => { updateTitle(select); changed(Number(select.value)); };
+  updateTitle(select);
 }
 
-/** Let a <select> tell in full what is chosen, which may be too long for it. */
-function titled(select) {
+/** Show the whole selected text as the title of a <select>, which may cut it. */
+function updateTitle(select) {
   select.title = select.selectedOptions[0]?.title ?? "";
 }

@@ -1,8 +1,8 @@
-// The inputs: what each of them is set by, the most influential first, found by name.
+// The controls of the inputs, the most influential first, with a search by name.
 
-const FEW = 12; // inputs shown before the reader asks for all
+const FEW = 12; // inputs shown at first
 const NO_CATEGORY = "none of these", NO_EFFECT = "Constant in the training data: it has no effect.";
-const FITTING = 22, FITTING_BROAD = 38; // letters that a closed list shows, beside its label and below
+const FITTING = 22, FITTING_BROAD = 38; // letters that fit into a closed list, beside its label and below it
 
 function buildInputs() {
   const list = byId("input-list"), rows = controls.map(controlRow), count = rows.length;
@@ -13,9 +13,9 @@ function buildInputs() {
     const wanted = filter.value.trim().toLocaleLowerCase();
     let hits = 0;
     rows.forEach((row, place) => {
-      const found = row.name.toLocaleLowerCase().includes(wanted);
-      row.node.hidden = !found || !(all || wanted || place < FEW);
-      hits += found;
+      const matches = row.name.toLocaleLowerCase().includes(wanted);
+      row.node.hidden = !matches || !(all || wanted || place < FEW);
+      hits += matches;
     });
     none.hidden = hits > 0;
     more.hidden = count <= FEW || Boolean(wanted);
@@ -26,8 +26,8 @@ function buildInputs() {
   more.onclick = () => { all = !all; arrange(); };
   byId("input-search").hidden = count <= 6;
   list.parentElement.classList.toggle("short", count <= 6);
-  byId("typical").title = `${sampled ? "Medians" : "Means"}, and the most frequent categories`;
-  byId("typical").onclick = () => update({ x: told.typical });
+  byId("typical").title = `${hasQuantiles ? "Medians" : "Means"}, and the most frequent categories`;
+  byId("typical").onclick = () => update({ x: content.typical });
   const random = byId("random-row");
   random.hidden = !points;
   random.onclick = () => update({ x: points.X[Math.floor(Math.random() * points.X.length)] });
@@ -36,7 +36,7 @@ function buildInputs() {
   rows.forEach((row) => row.show());
 }
 
-/** Steps of about a two-hundredth of the range, in round numbers; of whole numbers one at least. */
+/** A round step of about 1/200 of the range; at least 1 for whole numbers. */
 function stepOf({ low, high, whole }) {
   const raw = (high - low) / 200, unit = 10 ** Math.floor(Math.log10(raw));
   if (whole && raw < 2) return 1;
@@ -57,7 +57,7 @@ function showShare(share) {
   return share > 0.995 && share < 1 - 1e-9 ? "over 99 %" : `${Math.round(100 * share)} %`;
 }
 
-/** A column of categories: one of them, or none. */
+/** A list for a column of categories, with the choice of none. */
 function choiceRow(control, id, label) {
   const { labels, shares, constant } = control;
   const select = element("select", { id, disabled: constant, "aria-describedby": `${id}-note` });
@@ -70,14 +70,14 @@ function choiceRow(control, id, label) {
     show() {
       const chosen = categoryOf(control, state.x);
       select.value = chosen;
-      titled(select);
-      const { text } = choices[chosen]; // told once more where a closed list would cut it
+      updateTitle(select);
+      const { text } = choices[chosen]; // repeated below if the closed list would cut it
       if (!constant) note.textContent = text.length > FITTING_BROAD ? text : "";
     },
   };
 }
 
-/** An input that is 0 or 1. */
+/** A switch for an input that is 0 or 1. */
 function switchRow(index, id, label) {
   const box = element("input", { id, type: "checkbox", role: "switch", "aria-describedby": `${id}-value` });
   const value = element("output", { htmlFor: id, id: `${id}-value` });
@@ -93,9 +93,9 @@ function switchRow(index, id, label) {
   };
 }
 
-/** Any other: a slider and a field. */
+/** A slider and a field for other inputs. */
 function numberRow({ inputs: [index], constant }, id, label) {
-  const input = told.inputs[index];
+  const input = content.inputs[index];
   const field = element("input", {
     id, type: "text", inputMode: "decimal", autocomplete: "off", spellcheck: false,
     disabled: constant, "aria-describedby": `${id}-note`,
@@ -124,20 +124,20 @@ function numberRow({ inputs: [index], constant }, id, label) {
   const snap = (value) => Math.min(input.high, Math.max(input.low, round(value)));
   field.oninput = () => {
     const { value, error } = readNumber(field.value);
-    say(error ?? beyond(value), Boolean(error));
+    showNote(error ?? rangeNote(value), Boolean(error));
     if (!error) { shown = value; setInput(index, value); }
   };
   field.onblur = () => { if (field.getAttribute("aria-invalid") !== "true") write(); };
 
-  const say = (words, wrong) => {
+  const showNote = (words, wrong) => {
     note.textContent = words;
     note.classList.toggle("error", wrong);
     field.setAttribute("aria-invalid", String(wrong));
   };
-  const beyond = (value) => {
+  const rangeNote = (value) => {
     if (constant) return NO_EFFECT;
     if (value >= input.low && value <= input.high) return "";
-    if (!sampled) return "More than three standard deviations from the mean of the training data.";
+    if (!hasQuantiles) return "More than three standard deviations from the mean of the training data.";
     return `Beyond the training data, ${showInput(input.low, input)} to ${showInput(input.high, input)}.`;
   };
   const write = () => { field.value = field.title = exact(state.x[index]); };
@@ -150,16 +150,16 @@ function numberRow({ inputs: [index], constant }, id, label) {
       if (value === shown) return;
       shown = value;
       write();
-      say(beyond(value), false);
+      showNote(rangeNote(value), false);
     },
   };
 }
 
-/** Where the training data lie under a slider, if known: 5 to 95 %, 25 to 75 %, the median. */
+/** Marks of the training data under a slider, if known: 5 to 95 %, 25 to 75 %, the median. */
 function spread(input) {
   if (!input.quantiles) return [];
   const at = (value) => `${(100 * (value - input.low)) / (input.high - input.low || 1)}%`;
-  const [q5, q25, q50, q75, q95] = input.quantiles, say = (value) => showInput(value, input);
+  const [q5, q25, q50, q75, q95] = input.quantiles, format = (value) => showInput(value, input);
   const bar = (name, from, to) => {
     const part = element("span", { className: name });
     part.style.insetInlineStart = at(from);
@@ -168,6 +168,6 @@ function spread(input) {
   };
   return [element("div", {
     className: "spread", "aria-hidden": "true",
-    title: `median ${say(q50)}, half of the data ${say(q25)} to ${say(q75)}, 90 % ${say(q5)} to ${say(q95)}`,
+    title: `median ${format(q50)}, half of the data ${format(q25)} to ${format(q75)}, 90 % ${format(q5)} to ${format(q95)}`,
   }, bar("wide", q5, q95), bar("half", q25, q75), bar("median", q50, q50))];
 }

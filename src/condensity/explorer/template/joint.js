@@ -1,7 +1,7 @@
 // Several outputs: joint densities, marginals, and the maps of outputs with bounds.
 //
-// An output with bounds is modelled in a free coordinate u; `free`, `bounded` and `slopes` are the
-// map, its inverse, and du/dy as pairs (c, p) of a sum of c exp(p u).
+// An output with bounds is modelled in an unbounded coordinate u.  `toFree` is the map, `toBounded`
+// its inverse, and `slopes` gives du/dy as pairs (c, p) of a sum of c exp(p u).
 
 function boundsOf(lower, upper) {
   const a = lower ?? -Infinity, b = upper ?? Infinity, low = a > -Infinity, high = b < Infinity;
@@ -33,24 +33,24 @@ function slopes(map) {
   return [[c, 1], [2 * c, 0], [c, -1]];
 }
 
-/** du/dy at the free coordinate u. */
+/** du/dy at the unbounded coordinate u. */
 function volume(map, u) {
   return slopes(map).reduce((sum, [c, p]) => sum + c * Math.exp(p * u), 0);
 }
 
-/** The mixture of the outputs `keep` alone, in that order. */
+/** The marginal mixture of the outputs `keep`, in this order. */
 function marginalMixture(mixture, keep) {
-  const { dy, weights, means } = mixture, d = keep.length, own = new Float64Array(weights.length * d);
+  const { dy, weights, means } = mixture, d = keep.length, kept = new Float64Array(weights.length * d);
   for (let k = 0; k < weights.length; k++) {
-    keep.forEach((j, i) => { own[k * d + i] = means[k * dy + j]; });
+    keep.forEach((j, i) => { kept[k * d + i] = means[k * dy + j]; });
   }
   const groups = mixture.groups.map((group) => ({
     ...group, factor: cholesky(covarianceOf(group.factor, dy, keep), d),
   }));
-  return { dy: d, weights, means: own, groups };
+  return { dy: d, weights, means: kept, groups };
 }
 
-/** Joint density at the free coordinates u (dy). */
+/** Joint density at the unbounded coordinates u (dy). */
 function jointPdf({ dy, weights, means, groups }, u) {
   let total = 0;
   const white = new Float64Array(dy);
@@ -73,7 +73,7 @@ function jointPdf({ dy, weights, means, groups }, u) {
   return total;
 }
 
-/** The answer for one x: the density of all outputs, and of each alone. */
+/** The densities for one x: of all outputs, and of each output alone. */
 class Distribution {
   constructor(model, x) {
     this.mixture = mixtureAt(model, x);
@@ -81,7 +81,7 @@ class Distribution {
     this.lines = [];
   }
 
-  /** p(y|x); y a number, or as many as there are outputs. */
+  /** p(y|x); y is a number, or an array with one number for each output. */
   pdf(y) {
     const u = [y].flat().map((value, j) => toFree(this.maps[j], value));
     if (!u.every(Number.isFinite)) return 0;
@@ -96,7 +96,7 @@ class Distribution {
   }
 }
 
-/** The mixture without Gaussians too light to be seen in a picture. */
-function heavy(mixture, least) {
+/** The mixture without Gaussians whose weight is too small to be visible. */
+function dropLight(mixture, least) {
   return { ...mixture, weights: mixture.weights.map((w) => (w > least ? w : 0)) };
 }

@@ -1,4 +1,4 @@
-// The density of one output: Gaussians on a line, seen through the output's map if it has bounds.
+// The density of one output: a Gaussian mixture on a line, mapped to the bounds of the output.
 
 class Line {
   constructor(weights, means, sds, map) {
@@ -11,7 +11,7 @@ class Line {
     return new Line(weights, means, sds, map);
   }
 
-  /** P(U <= u), or P(U > u) for side -1, each with all its digits. */
+  /** P(U <= u), or P(U > u) for side -1, each to full relative precision. */
   freeCdf(u, side = 1) {
     const { weights, means, sds } = this;
     let total = 0;
@@ -26,7 +26,7 @@ class Line {
     let total = 0;
     for (let k = 0; k < weights.length; k++) {
       const z = (u - means[k]) / sds[k], half = 0.5 * z * z;
-      if (half < 745) total += (weights[k] / sds[k]) * Math.exp(-half); // beyond, exp is zero
+      if (half < 745) total += (weights[k] / sds[k]) * Math.exp(-half); // otherwise exp(-half) is zero
     }
     return (total / ROOT_2PI) * volume(this.map, u);
   }
@@ -36,13 +36,13 @@ class Line {
     return Number.isFinite(u) ? this.freeCdf(u) : Number(u > 0);
   }
 
-  /** P(a < Y <= b), with all its digits in either tail. */
+  /** P(a < Y <= b), to full relative precision in both tails. */
   prob(a, b) {
     const [low, high] = [toFree(this.map, a), toFree(this.map, b)];
     let total = 0;
     for (let k = 0; k < this.weights.length; k++) {
       const from = (low - this.means[k]) / this.sds[k], to = (high - this.means[k]) / this.sds[k];
-      const flip = from + to > 0 ? -1 : 1; // subtract in the tail that is small
+      const flip = from + to > 0 ? -1 : 1; // subtract in the smaller tail
       total += this.weights[k] * Math.abs(normalCdf(flip * to) - normalCdf(flip * from));
     }
     return total;
@@ -53,7 +53,7 @@ class Line {
     return this.once(`quantile ${q}`, () => toBounded(this.map, this.trimmed().freeQuantile(q)));
   }
 
-  /** What `compute` gives, computed once: several panels ask for the same numbers. */
+  /** The result of `compute`, cached: several panels use the same numbers. */
   once(name, compute) {
     this.known ??= new Map();
     if (!this.known.has(name)) this.known.set(name, compute());
@@ -70,7 +70,7 @@ class Line {
     return root((u) => side * (this.freeCdf(u, side) - tail), low, high);
   }
 
-  /** Without the Gaussians that change no probability that matters. */
+  /** The line without Gaussians of negligible weight. */
   trimmed() {
     return this.once("trimmed", () => {
       const keep = [...this.weights.keys()].filter((k) => this.weights[k] > 1e-18);
@@ -90,14 +90,14 @@ class Line {
     return Math.sqrt(this.once("variance", variance));
   }
 
-  /** E f(Y): in closed form for no bound and for one, by quadrature for two. */
+  /** E f(Y): in closed form with one bound or none, by quadrature with two. */
   moment(f, lower, upper) {
     if (this.map?.kind === "lower") return lower(this);
     if (this.map?.kind === "upper") return upper(this);
     return this.map ? this.integral(f) : this.gaussianMoment(f);
   }
 
-  /** E f for a polynomial f of degree two at most: three nodes a Gaussian are exact. */
+  /** E f for a polynomial f of degree two or less: three nodes for each Gaussian are exact. */
   gaussianMoment(f) {
     const away = Math.sqrt(3);
     let total = 0;
@@ -108,7 +108,7 @@ class Line {
     return total;
   }
 
-  /** E f by the trapezoidal rule on each Gaussian, exact to rounding for smooth f. */
+  /** E f by the trapezoidal rule on each Gaussian, exact to rounding error for smooth f. */
   integral(f) {
     const line = this.trimmed();
     let total = 0;
@@ -132,7 +132,7 @@ class Line {
     return total;
   }
 
-  /** The mixture in u that is proportional to p(y): its level sets are those of p(y). */
+  /** The mixture in u that is proportional to p(y), so it has the same level sets. */
   heights() {
     return this.once("heights", () => this.computeHeights());
   }

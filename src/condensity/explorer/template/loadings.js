@@ -1,11 +1,11 @@
-// Bars: what each direction is made of, and how far p(y|x) moves with each input.
+// Bars: the weights of the inputs in each direction, and the influence of each control.
 
 const MOST_BARS = 12;
 
 function buildLoadings() {
-  const directions = told.loadings ?? [];
+  const directions = content.loadings ?? [];
   const choices = [
-    ...directions.map((values, i) => ({ name: `Direction ${zName(i)}`, of: told.inputs, values, signed: true })),
+    ...directions.map((values, i) => ({ name: `Direction ${zName(i)}`, of: content.inputs, values, signed: true })),
     { name: "Influence on p(y|x)", of: controls, values: controls.map(({ influence }) => influence), signed: false },
   ];
   let all = false, chosen = 0;
@@ -14,8 +14,8 @@ function buildLoadings() {
     const { of, values, signed } = choices[chosen];
     const order = [...values.keys()].sort((a, b) => Math.abs(values[b]) - Math.abs(values[a]));
     const most = Math.max(...values.map(Math.abs)) || 1;
-    const kept = all ? order : order.slice(0, MOST_BARS);
-    byId("loadings-list").replaceChildren(...kept.map((j) => bar(of[j].name, values[j], most, signed)));
+    const drawn = all ? order : order.slice(0, MOST_BARS);
+    byId("loadings-list").replaceChildren(...drawn.map((j) => bar(of[j].name, values[j], most, signed)));
     more.hidden = values.length <= MOST_BARS;
     more.textContent = all ? `Show the ${MOST_BARS} largest` : `Show all ${values.length}`;
     byId("loadings-note").textContent = signed
@@ -27,12 +27,12 @@ function buildLoadings() {
   draw();
 }
 
-/** What moves: numbers between their deciles, switches, categories, those that there are. */
+/** The moves behind the influence, for the kinds of controls on this page. */
 function moves() {
   const lists = controls.some(({ labels }) => labels.length), switches = controls.some(({ flag }) => flag);
   const numbers = controls.some(({ labels, flag }) => !labels.length && !flag);
-  const between = sampled ? "from its lower to its upper decile"
-    : "from 1.28 standard deviations below its mean to as many above";
+  const between = hasQuantiles ? "from its lower to its upper decile"
+    : "from 1.28 standard deviations below its mean to 1.28 above";
   return [
     numbers && `an input goes ${between}`,
     switches && "a switch goes from 0 to 1",

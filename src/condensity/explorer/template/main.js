@@ -1,20 +1,20 @@
-// Everything put together, and the hook by which the page's numbers can be checked.
+// Build all panels, and give the browser's console access to the numbers of the page.
 
 function buildHead() {
   const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
-  const [, kind] = told.facts[0], found = Object.fromEntries(told.facts);
+  const [, kind] = content.facts[0], facts = Object.fromEntries(content.facts);
   const parts = [kind, `${count(controls.length, "input")} to ${count(dy, "output")}`];
   if (model.summary) parts.push(count(model.summary.offset.length, "direction"));
-  if (found["Training samples"]) parts.push(`${found["Training samples"]} training samples`);
-  byId("title").replaceChildren(element("bdi", { textContent: told.title }));
+  if (facts["Training samples"]) parts.push(`${facts["Training samples"]} training samples`);
+  byId("title").replaceChildren(element("bdi", { textContent: content.title }));
   byId("subtitle").textContent = parts.join(" · ");
-  byId("facts").replaceChildren(...told.facts.map(([name, value]) => element("div", {},
+  byId("facts").replaceChildren(...content.facts.map(([name, value]) => element("div", {},
     element("dt", { textContent: name }), element("dd", {}, element("bdi", { textContent: value })))));
 }
 
 function buildControls() {
   byId("output-choice").hidden = dy < 2;
-  fillSelect(byId("output"), told.outputs.map(({ name }) => named(name)), 0, (output) => {
+  fillSelect(byId("output"), content.outputs.map(({ name }) => named(name)), 0, (output) => {
     update({ output, cursor: null });
     nameOutput();
   });
@@ -33,19 +33,19 @@ function buildControls() {
 }
 
 function nameOutput() {
-  const { name } = told.outputs[state.output];
+  const { name } = content.outputs[state.output];
   byId("curve").setAttribute("aria-label", `Density of ${name} at these inputs. Arrow keys read the curve.`);
   byId("between-name").replaceChildren(element("bdi", { textContent: shorten(name, 24) }));
 }
 
-/** Light or dark: the system's choice until the button is used. */
+/** Light or dark: the setting of the system until the reader uses the button. */
 function buildTheme() {
   const button = byId("theme"), dark = matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
-  const say = () => { button.textContent = isDark() ? "Light theme" : "Dark theme"; };
-  button.onclick = () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; say(); };
-  dark.onchange = say;
-  say();
+  const setLabel = () => { button.textContent = isDark() ? "Light theme" : "Dark theme"; };
+  button.onclick = () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; setLabel(); };
+  dark.onchange = setLabel;
+  setLabel();
 }
 
 for (const build of [
@@ -53,7 +53,7 @@ for (const build of [
   buildSummary, buildPair, buildLoadings, buildCalibration,
 ]) build();
 
-// docs/explorer.md says what these are.
+// These functions are documented in docs/explorer.md.
 window.condensity = Object.freeze({
   at: (x) => new Distribution(model, x),
   pdf: (x, y) => new Distribution(model, x).pdf(y),

@@ -1,14 +1,14 @@
 // The fitted model: from inputs x to the Gaussian mixture p(y|x), the same steps as in Python.
 //
-// A part has `members`, each of which gives weights to the part's Gaussians; their mean is taken.
-// In part j the k-th Gaussian is y = shift(x) + c_k + L_g e, with one factor L_g for each group of
-// Gaussians that follow one another (the kernels; the background).
+// Each member of a part gives weights to the Gaussians of the part; the part averages them.
+// In part j, Gaussian k is y = shift(x) + c_k + L_g e, with one factor L_g for each group of
+// consecutive Gaussians (the kernels; the background).
 
-function readModel(told) {
+function readModel(encoded) {
   const linear = (map) => map && {
     matrix: decode(map.matrix), origin: decode(map.origin), offset: decode(map.offset),
   };
-  const parts = told.parts.map((part) => ({
+  const parts = encoded.parts.map((part) => ({
     share: part.share,
     mean: decode(part.mean),
     inverse: decode(part.inverse),
@@ -25,10 +25,10 @@ function readModel(told) {
     })),
   }));
   return {
-    ...told, parts,
-    before: linear(told.before),
-    summary: linear(told.summary),
-    stretch: told.stretch && decode(told.stretch),
+    ...encoded, parts,
+    before: linear(encoded.before),
+    summary: linear(encoded.summary),
+    stretch: encoded.stretch && decode(encoded.stretch),
   };
 }
 
@@ -40,7 +40,7 @@ function applyLinear({ matrix, origin, offset }, x) {
   });
 }
 
-/** The coordinates that the summary plot shows: z, or x where nothing is reduced. */
+/** The coordinates of the summary plot: z, or x without a reduction. */
 function reduce(model, x) {
   return Array.from(model.summary ? applyLinear(model.summary, x) : x);
 }
@@ -54,7 +54,7 @@ function squaredDistances(z, U) {
   return out;
 }
 
-/** exp(logs) over their sum, in place. */
+/** exp(logs) divided by their sum, in place. */
 function softmax(logs) {
   let top = -Infinity, sum = 0;
   for (const value of logs) top = Math.max(top, value);
@@ -63,19 +63,19 @@ function softmax(logs) {
   return logs;
 }
 
-/** Weights of a member's Gaussians: kernels of z about its centres, and perhaps a background. */
+/** Weights of a member's Gaussians: kernels of z at its centres, and the background if it has one. */
 function kernelWeights(member, x) {
   const d = member.dz, z = new Float64Array(d), U = member.U, count = U.length / d;
   for (let i = 0; i < d; i++) {
     for (let j = 0; j < x.length; j++) z[i] += member.W[i * x.length + j] * x[j];
   }
   const logs = Float64Array.from(member.log_alpha), precision = 1 / member.sigma_z ** 2;
-  if (logs.length > count) { // the background, last, is as far away as z itself
+  if (logs.length > count) { // the background comes last and has no kernel
     const squared = squaredDistances(z, U);
     for (let k = 0; k < count; k++) logs[k] -= 0.5 * precision * squared[k];
     return softmax(logs);
   }
-  // |z|² is common to all and cancels: without it nothing is lost to rounding far out.
+  // |z|² is the same for all centres and cancels.  Leaving it out avoids rounding errors far out.
   for (let k = 0; k < count; k++) {
     let near = 0;
     for (let i = 0; i < d; i++) near += (z[i] - 0.5 * U[k * d + i]) * U[k * d + i];
@@ -84,7 +84,7 @@ function kernelWeights(member, x) {
   return softmax(logs);
 }
 
-/** Weights of the samples within epsilon, of the nearest where there are none. */
+/** Weights of the samples within epsilon; if there are none, of the nearest sample. */
 function neighbourWeights(member, x) {
   const distances = squaredDistances(x, member.U).map(Math.sqrt);
   const epsilon = member.epsilon ?? Infinity;
@@ -94,14 +94,14 @@ function neighbourWeights(member, x) {
   return weights.map((weight) => weight / sum);
 }
 
-/** One part at x: mean weights of its Gaussians, and where they are moved to. */
+/** One part at x: mean weights of its Gaussians, and their shift. */
 function partAt(model, part, x) {
   const inputs = x.map((value, j) => (value - part.mean[j]) * part.inverse[j]);
   const weights = new Float64Array(part.centers.length / model.dy);
   for (const member of part.members) {
-    const own = member.W ? kernelWeights(member, inputs) : neighbourWeights(member, inputs);
+    const memberWeights = member.W ? kernelWeights(member, inputs) : neighbourWeights(member, inputs);
     for (let k = 0; k < weights.length; k++) {
-      weights[k] += (part.share * own[k]) / part.members.length;
+      weights[k] += (part.share * memberWeights[k]) / part.members.length;
     }
   }
   const shift = Float64Array.from(part.intercept);
@@ -119,12 +119,12 @@ function mixtureAt(model, x) {
   const weights = new Float64Array(total), means = new Float64Array(total * dy), groups = [];
   let at = 0;
   for (const p of parts) {
-    let own = 0;
+    let k = 0;
     for (const { size, factor, free } of p.part.groups) {
       groups.push({ start: at, end: at + size, factor, free });
-      for (const end = at + size; at < end; at++, own++) {
-        weights[at] = p.weights[own];
-        for (let j = 0; j < dy; j++) means[at * dy + j] = p.shift[j] + p.part.centers[own * dy + j];
+      for (const end = at + size; at < end; at++, k++) {
+        weights[at] = p.weights[k];
+        for (let j = 0; j < dy; j++) means[at * dy + j] = p.shift[j] + p.part.centers[k * dy + j];
       }
     }
   }
@@ -141,7 +141,8 @@ function mixtureMean({ dy, weights, means }) {
   return out;
 }
 
-/** Kernels moved away from the mean and widened by the factors; backgrounds stay. */
+/** The mixture with kernels moved away from the mean and widened by the factors; the background
+ * does not change. */
 function stretched(mixture, factors) {
   const { dy } = mixture, mean = mixtureMean(mixture), means = Float64Array.from(mixture.means);
   const groups = mixture.groups.map((group) => {

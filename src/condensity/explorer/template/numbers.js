@@ -1,15 +1,15 @@
-// Special functions, roots and the reading of arrays: what the model's mathematics stands on.
+// Special functions, root finding, small matrices, and arrays from Python.
 
 const ROOT_2PI = Math.sqrt(2 * Math.PI);
 
-/** Numbers of an array that Python wrote: base64 of little-endian float64. */
-function decode(told) {
-  const text = atob(told.f8), bytes = new Uint8Array(text.length);
+/** Numbers of an array from Python: base64 of little-endian float64. */
+function decode(encoded) {
+  const text = atob(encoded.f8), bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   return new Float64Array(bytes.buffer);
 }
 
-/** exp(x²) erfc(x) for x >= 0, exact and slow: a series near zero, a continued fraction beyond. */
+/** exp(x²) erfc(x) for x >= 0, exact but slow: a series for x < 1, a continued fraction above. */
 function slowErfcx(x) {
   if (x >= 1) {
     let tail = 0;
@@ -25,13 +25,13 @@ function slowErfcx(x) {
 }
 
 // (1 + 2x) exp(x²) erfc(x) is smooth in t = (x - 3.75) / (x + 3.75), which maps all x >= 0 to
-// [-1, 1): a few Chebyshev coefficients give it to rounding error.
+// [-1, 1): 30 Chebyshev coefficients approximate it to rounding error.
 const CHEBYSHEV = chebyshev((t) => {
   const x = (3.75 * (1 + t)) / (1 - t);
   return (1 + 2 * x) * slowErfcx(x);
 }, 30);
 
-/** The first coefficients of f on [-1, 1], from its values at 64 nodes. */
+/** The first `count` Chebyshev coefficients of f on [-1, 1], from its values at 64 nodes. */
 function chebyshev(f, count) {
   const nodes = 64, out = new Float64Array(count);
   for (let i = 0; i < nodes; i++) {
@@ -42,7 +42,7 @@ function chebyshev(f, count) {
   return out;
 }
 
-/** P(Z > z) of the normal law for z >= 0, with all its digits however small it is. */
+/** P(Z > z) of the standard normal distribution for z >= 0, to full relative precision. */
 function upperTail(z) {
   const x = z * Math.SQRT1_2, t = (x - 3.75) / (x + 3.75);
   let b = 0, c = 0;
@@ -50,14 +50,14 @@ function upperTail(z) {
   return (0.5 * Math.exp(-0.5 * z * z) * (t * b - c + CHEBYSHEV[0])) / (1 + 2 * x);
 }
 
-/** P(Z <= z) of the normal law. */
+/** P(Z <= z) of the standard normal distribution. */
 function normalCdf(z) {
   if (z > 40) return 1;
   if (z < -40) return 0;
   return z <= 0 ? upperTail(-z) : 1 - upperTail(z);
 }
 
-/** A root of f between a and b, where its signs differ: Chandrupatla's mixture of inverse
+/** A root of f between a and b, where f has different signs: Chandrupatla's combination of inverse
  * quadratic interpolation and bisection, to rounding error. */
 function root(f, a, b, slack = 0) {
   let fa = f(a), fb = f(b);

@@ -1,4 +1,4 @@
-// The numbers: what the densities say in figures, the current one and the pinned side by side.
+// The table of numbers: the current density and the pinned ones side by side.
 
 function buildReadings() {
   onChange(drawReadings);
@@ -6,10 +6,10 @@ function buildReadings() {
   for (const name of ["A", "B"]) byId(`pin-${name}`).onclick = () => pin(name);
   const fields = [byId("from"), byId("to")], note = byId("between-note");
   const read = () => {
-    const found = [readNumber(fields[0].value, { empty: -Infinity }), readNumber(fields[1].value, { empty: Infinity })];
-    found.forEach(({ error }, i) => fields[i].setAttribute("aria-invalid", String(Boolean(error))));
-    const error = found.find((one) => one.error)?.error;
-    const [a, b] = found.map(({ value }) => value);
+    const ends = [readNumber(fields[0].value, { empty: -Infinity }), readNumber(fields[1].value, { empty: Infinity })];
+    ends.forEach(({ error }, i) => fields[i].setAttribute("aria-invalid", String(Boolean(error))));
+    const error = ends.find((one) => one.error)?.error;
+    const [a, b] = ends.map(({ value }) => value);
     const crossed = !error && a > b ? `${showOutput(a)} is above ${showOutput(b)}: write the smaller number first.` : "";
     note.textContent = error ?? crossed;
     update({ between: error || crossed ? null : [a, b] });
@@ -47,7 +47,7 @@ function drawReadings() {
   byId("readings").classList.toggle("several", all.length > 1);
 }
 
-/** The head of a column: a pinned point can be gone back to. */
+/** The head of a column; for a pinned point, a button that sets its inputs. */
 function columnHead({ name, x }) {
   const head = element("th", { scope: "col" });
   if (name === "now") head.append("Now");
@@ -61,29 +61,29 @@ function columnHead({ name, x }) {
   return head;
 }
 
-/** How far points differ in a control, in units of its spread; two categories are one apart. */
+/** The difference of points in a control, in units of its spread; 1 for two categories. */
 function apart({ inputs, labels }, all) {
   if (labels.length) return Number(inputs.some((index) => new Set(all.map(({ x }) => x[index])).size > 1));
-  const values = all.map(({ x }) => x[inputs[0]]), { low, high, quantiles } = told.inputs[inputs[0]];
+  const values = all.map(({ x }) => x[inputs[0]]), { low, high, quantiles } = content.inputs[inputs[0]];
   const half = quantiles ? quantiles[3] - quantiles[1] : (high - low) / 4;
   return (Math.max(...values) - Math.min(...values)) / (half || high - low || 1);
 }
 
 function valueNode(control, x) {
   const [index] = control.inputs;
-  if (!control.labels.length) return showInput(x[index], told.inputs[index]);
+  if (!control.labels.length) return showInput(x[index], content.inputs[index]);
   return nameNode(control.labels[categoryOf(control, x)] ?? NO_CATEGORY);
 }
 
-/** The inputs in which the points differ most, in units of their spread. */
+/** Rows for the inputs in which the points differ most, in units of their spread. */
 function differences(all) {
   if (all.length < 2) return [];
-  const found = controls.map((control) => ({ control, apart: apart(control, all) }))
+  const differing = controls.map((control) => ({ control, apart: apart(control, all) }))
     .filter((one) => one.apart > 0).sort((a, b) => b.apart - a.apart);
-  const rows = found.slice(0, 5).map(({ control }) => element("tr", { className: "input-row" },
+  const rows = differing.slice(0, 5).map(({ control }) => element("tr", { className: "input-row" },
     element("th", { scope: "row" }, nameNode(control.name)),
     ...all.map(({ x }) => element("td", {}, valueNode(control, x)))));
-  const title = found.length > 5 ? `Inputs that differ most (5 of ${found.length})` : "Inputs that differ";
+  const title = differing.length > 5 ? `Inputs that differ most (5 of ${differing.length})` : "Inputs that differ";
   if (rows.length) {
     rows.unshift(element("tr", { className: "rule" },
       element("th", { colSpan: all.length + 1, scope: "rowgroup", textContent: title })));

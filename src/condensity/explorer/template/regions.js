@@ -1,12 +1,11 @@
-// Modes and highest-density regions of Gaussians on a line.
+// Modes and highest-density regions of a Gaussian mixture on a line.
 //
-// Between neighbouring critical points p is monotone, so {p >= f} begins or ends at most once in
-// each such cell.  Its mass is a sum of differences of F, and the region of a given level is one
-// more root, in f.
+// Between neighbouring critical points p is monotone, so {p >= f} starts or ends at most once there.
+// Its probability is a sum of differences of F.  The height f for a given level is a root.
 
 const SPOTS = [-10, -8, -6, -5, -4, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10];
 
-/** log p, the score p'/p and its slope at u; nothing underflows. */
+/** log p, the score p'/p and its slope at u, without underflow. */
 function slopesAt(line, u) {
   const { weights, means, sds } = line;
   let top = -Infinity;
@@ -23,7 +22,7 @@ function slopesAt(line, u) {
   return { u, log: Math.log(total / ROOT_2PI) + top, score, bend: second / total - score * score };
 }
 
-/** log p at u alone, which is asked for most often. */
+/** log p at u without derivatives, which is faster. */
 function logAt({ weights, means, sds }, u) {
   let top = Infinity, total = 0;
   for (let k = 0; k < means.length; k++) top = Math.min(top, ((u - means[k]) / sds[k]) ** 2);
@@ -34,22 +33,22 @@ function logAt({ weights, means, sds }, u) {
   return Math.log(total / ROOT_2PI) - 0.5 * top;
 }
 
-/** Increasing points, fine enough to tell the critical points apart: spots about the means,
- * rounded to a lattice as fine as the narrowest of them. */
+/** Increasing points, dense enough to separate the critical points: points around the means,
+ * rounded to a lattice with half the smallest standard deviation as its step. */
 function scan({ means, sds }) {
   const extreme = (f, values) => values.reduce((a, b) => f(a, b));
   const step = 0.5 * extreme(Math.min, sds), low = extreme(Math.min, means) - step;
   const last = Math.ceil((extreme(Math.max, means) - low) / step + 1);
-  const found = new Set([0, last]);
+  const indices = new Set([0, last]);
   for (let k = 0; k < means.length; k++) {
     for (const spot of SPOTS) {
-      found.add(Math.min(last, Math.max(0, Math.round((means[k] + sds[k] * spot - low) / step))));
+      indices.add(Math.min(last, Math.max(0, Math.round((means[k] + sds[k] * spot - low) / step))));
     }
   }
-  return Float64Array.from(found).sort().map((i) => low + step * i);
+  return Float64Array.from(indices).sort().map((i) => low + step * i);
 }
 
-/** Points of the scan, with one more where the score nears zero and turns within a cell. */
+/** Points of the scan, with one more where the score may touch zero between two points. */
 function signedScan(line) {
   const points = Array.from(scan(line), (u) => slopesAt(line, u)), out = [];
   points.forEach((point, i) => {
@@ -76,7 +75,7 @@ function turnsOf(line) {
   return out;
 }
 
-/** Where log p = goal, upwards and downwards in turn. */
+/** Points with log p = goal, alternating between upward and downward crossings. */
 function crossings(line, turns, goal) {
   const narrow = line.sds.reduce((a, b) => Math.min(a, b));
   const far = Math.sqrt(2 * Math.max(0, -Math.log(ROOT_2PI * narrow) - goal)) + 1;
@@ -95,7 +94,7 @@ function crossings(line, turns, goal) {
   return out;
 }
 
-/** {p >= f} with probability `level`: mass from `mass`, ranks from `line`. */
+/** The region {p >= f} of probability `level`: probabilities by `mass`, heights by `line`. */
 function highestDensity(mass, line, turns, level) {
   const tail = (1 - level) / 4;
   const ends = [tail, 1 - tail].map((q) => mass.freeQuantile(q));
@@ -105,6 +104,6 @@ function highestDensity(mass, line, turns, level) {
   const top = Math.max(...turns.map(({ log }) => log));
   const excess = (log) => crossings(line, turns, log)
     .reduce((sum, u, i) => sum + (i % 2 ? 1 : -1) * mass.freeCdf(u), -level);
-  const found = crossings(line, turns, root(excess, bottom, top, 2e-15));
-  return found.filter((_, i) => i % 2 === 0).map((u, i) => [u, found[2 * i + 1]]);
+  const borders = crossings(line, turns, root(excess, bottom, top, 2e-15));
+  return borders.filter((_, i) => i % 2 === 0).map((u, i) => [u, borders[2 * i + 1]]);
 }

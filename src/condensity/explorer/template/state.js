@@ -1,18 +1,18 @@
-// What the reader has chosen, and who is to be told when it changes.
+// The state of the page: the selections of the reader, and the listeners for changes.
 
-const told = JSON.parse(byId("content").textContent);
-const model = readModel(told.model);
-const points = told.points && readPoints(told.points);
-const { controls } = told; // what the reader sets: an input each, or the inputs of categories
-const dx = told.inputs.length, dy = told.outputs.length;
-const sampled = told.inputs.every(({ quantiles }) => quantiles); // or only means and variances known
+const content = JSON.parse(byId("content").textContent);
+const model = readModel(content.model);
+const points = content.points && readPoints(content.points);
+const { controls } = content; // each sets one input, or the inputs of one column of categories
+const dx = content.inputs.length, dy = content.outputs.length;
+const hasQuantiles = content.inputs.every(({ quantiles }) => quantiles); // else means and variances
 
 const state = {
-  x: told.typical, // the inputs
-  output: 0, // whose density is drawn
+  x: content.typical, // the inputs
+  output: 0, // index of the drawn output
   cumulative: false,
-  level: 0.9, // of the region that is shaded
-  cursor: null, // y that is read out
+  level: 0.9, // of the shaded region
+  cursor: null, // y at the cursor
   pins: { A: null, B: null },
   between: [-Infinity, Infinity],
 };
@@ -22,10 +22,10 @@ let waiting = false;
 
 function readPoints({ n, X, Y }) {
   const rows = (values, d) => Array.from({ length: n }, (_, i) => Array.from(values.subarray(i * d, (i + 1) * d)));
-  const inputs = rows(decode(X), told.inputs.length);
+  const inputs = rows(decode(X), content.inputs.length);
   return {
     X: inputs,
-    Y: Y && rows(decode(Y), told.outputs.length),
+    Y: Y && rows(decode(Y), content.outputs.length),
     Z: inputs.map((x) => reduce(model, x)),
   };
 }
@@ -34,7 +34,7 @@ function onChange(listener) {
   listeners.push(listener);
 }
 
-/** Change something and redraw once, before the next frame. */
+/** Change the state and redraw once, before the next frame. */
 function update(changes) {
   Object.assign(state, changes);
   if (waiting) return;
@@ -49,7 +49,7 @@ function setInput(index, value) {
   update({ x: state.x.map((old, j) => (j === index ? value : old)) });
 }
 
-/** The place of the category that is chosen, one beyond the last where none of them is. */
+/** The index of the selected category, or the number of categories if none is selected. */
 function categoryOf({ inputs }, x) {
   const place = inputs.findIndex((index) => x[index] > 0.5);
   return place < 0 ? inputs.length : place;
@@ -61,23 +61,23 @@ function setCategory({ inputs }, chosen) {
   update({ x });
 }
 
-/** A value of an output, with the digits that tell such values apart. */
+/** A value of an output, with enough digits for its range. */
 function showOutput(value, output = state.output) {
-  const { low, high } = told.outputs[output];
+  const { low, high } = content.outputs[output];
   return show(value, digitsFor(low, high));
 }
 
-/** A value of an input, likewise; whole numbers are shown as they are. */
+/** A value of an input, with enough digits for its range; whole numbers are not rounded. */
 function showInput(value, { low, high, whole }) {
   return whole ? exact(value).replace("-", "−") : show(value, digitsFor(low, high));
 }
 
-let answer = null;
+let cached = null;
 
-/** p(y|x) at the inputs chosen, computed once for each x. */
+/** p(y|x) at the current inputs, computed once for each x. */
 function current() {
-  if (answer?.x !== state.x) answer = { x: state.x, distribution: new Distribution(model, state.x) };
-  return answer.distribution;
+  if (cached?.x !== state.x) cached = { x: state.x, distribution: new Distribution(model, state.x) };
+  return cached.distribution;
 }
 
 function pin(name) {
@@ -85,7 +85,7 @@ function pin(name) {
   update({ pins: { ...state.pins, [name]: state.pins[name] ? null : { x, distribution: current() } } });
 }
 
-/** What is shown side by side: the current density, then those that are pinned. */
+/** The current density and the pinned ones, for the selected output. */
 function shown() {
   const pinned = Object.entries(state.pins).filter(([, pinned]) => pinned);
   return [

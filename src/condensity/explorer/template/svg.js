@@ -1,4 +1,4 @@
-// A plot: axes and marks in SVG, coloured by the style sheet alone, so that themes need no redraw.
+// A plot: axes and marks in SVG.  The style sheet gives the colours, so a theme needs no redraw.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -14,7 +14,7 @@ function longest(texts) {
 }
 
 class Plot {
-  /** `draw(plot)` draws everything; it is called again whenever the width changes. */
+  /** `draw(plot)` draws everything; it is called again when the size changes. */
   constructor(host, margins, draw) {
     this.host = host;
     this.margins = { top: 30, right: 12, bottom: 40, left: 46, ...margins };
@@ -40,15 +40,15 @@ class Plot {
     this.draw(this);
   }
 
-  /** Fix what the axes span. */
+  /** Set the ranges of the axes. */
   span([x0, x1], [y0, y1]) {
     const { top, right, bottom } = this.margins;
     this.ends = { x0, x1, y0, y1 };
     this.top = top;
     this.bottom = this.height - bottom;
-    // Numbers with many digits need room, beside the axis and at its end.
-    const left = Math.max(this.margins.left, 10 + 7 * longest(this.heights().map((value) => this.sayY(value))));
-    this.letters = longest(ticks(x0, x1, 4).map((value) => this.sayX(value)));
+    // Numbers with many digits need space at the left of the plot and at its right end.
+    const left = Math.max(this.margins.left, 10 + 7 * longest(this.heights().map((value) => this.formatY(value))));
+    this.letters = longest(ticks(x0, x1, 4).map((value) => this.formatX(value)));
     this.left = left;
     this.right = this.width - Math.max(right, 3.5 * this.letters - 4);
     this.x = (value) => left + ((value - x0) / (x1 - x0)) * (this.right - left);
@@ -57,26 +57,26 @@ class Plot {
     this.heightAt = (pixel) => y0 + ((this.bottom - pixel) / (this.bottom - top)) * (y1 - y0);
   }
 
-  /** Numbers beside the vertical axis, and how they are written. */
+  /** Numbers at the vertical axis. */
   heights() {
     return ticks(this.ends.y0, this.ends.y1, Math.max(2, (this.bottom - this.top) / 50));
   }
 
-  sayY(value) {
+  formatY(value) {
     return show(value, digitsFor(this.ends.y0, this.ends.y1, 3));
   }
 
-  sayX(value) {
+  formatX(value) {
     return show(value, digitsFor(this.ends.x0, this.ends.x1));
   }
 
   axisX(label, values) {
     const { x0, x1 } = this.ends, room = Math.max(75, 9 * this.letters);
-    const own = values ?? ticks(x0, x1, Math.max(2, (this.right - this.left) / room));
+    const places = values ?? ticks(x0, x1, Math.max(2, (this.right - this.left) / room));
     this.line(this.left, this.bottom, this.right, this.bottom, "axis");
-    for (const value of own) {
+    for (const value of places) {
       this.line(this.x(value), this.bottom, this.x(value), this.bottom + 4, "axis");
-      this.text(this.x(value), this.bottom + 19, this.sayX(value), "tick middle");
+      this.text(this.x(value), this.bottom + 19, this.formatX(value), "tick middle");
     }
     const letters = Math.floor((this.right - this.left) / 7.5);
     this.text((this.left + this.right) / 2, this.height - 4, shorten(label, letters), "label middle", label);
@@ -85,9 +85,9 @@ class Plot {
   axisY(label, values) {
     for (const value of values ?? this.heights()) {
       this.line(this.left, this.y(value), this.right, this.y(value), "grid");
-      this.text(this.left - 8, this.y(value) + 4, this.sayY(value), "tick end");
+      this.text(this.left - 8, this.y(value) + 4, this.formatY(value), "tick end");
     }
-    // Above the axis, where it can be read without turning one's head.
+    // Above the axis, so that the text is horizontal.
     this.text(0, 14, shorten(label, Math.floor(this.width / 7.5)), "label", label);
   }
 
@@ -121,7 +121,7 @@ class Plot {
     return "M" + points.map(([x, y]) => `${this.x(x).toFixed(2)},${this.y(y).toFixed(2)}`).join("L");
   }
 
-  /** Where a pointer is, in pixels of the plot. */
+  /** The position of a pointer in pixels of the plot. */
   pointer(event) {
     const box = this.svg.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
