@@ -1,4 +1,4 @@
-"""The simulated brush on real strokes: outline, medial axis and footprints of one painting each.
+"""Draw simulated brush strokes: outline, medial axis and footprints, one painting for each stroke.
 
 Needs condensity[brush] and the strokes in the folder CONDENSITY_DATA.
 """
@@ -17,7 +17,7 @@ INK, REVERSE = "#222222", "#e66101"
 
 
 def draw(ax, painting):
-    """Footprints over the shape that they follow."""
+    """Draw the footprints over the outline of the stroke."""
     stroke = painting.stroke
     ax.fill(*stroke.outline.T, color="#eee6d8", lw=0)
     ax.plot(*stroke.outline[[*range(len(stroke.outline)), 0]].T, color="#b9a888", lw=0.8)

@@ -1,11 +1,11 @@
-"""Strokes painted by a density: the brush moves by samples of p(s'|s, a), learned from 150 moves.
+"""Paint strokes with a learned density: the brush moves by samples of p(s'|s, a).
 
     python examples/paint_by_sampling.py
 
-The artist, who sees the state and decides, is that of the data; what becomes of the decision is
-drawn from the density that LSCE has learned, instead of being simulated.  Original to the left,
-mean of the density in the middle, sample to the right.  Needs condensity[brush,plots], and the
-strokes in the folder CONDENSITY_DATA.
+The density is learned by LSCE from 150 moves.  The actions come from the same policy as in the
+data.  The next state is sampled from the learned density instead of the simulator.  Left: the
+simulated brush.  Middle: the mean of the density.  Right: a sample.  Needs condensity[brush,plots]
+and the strokes in the folder CONDENSITY_DATA.
 """
 
 import argparse
@@ -25,14 +25,14 @@ INK = "#222222"
 
 
 def learn(n_samples, n_members, random_state=0):
-    """The density of five measurements; whether the brush is in reverse follows from the first."""
+    """Fit the density of five state variables; reverse driving follows from the first."""
     X, Y = brush(n_samples, random_state=random_state)
     model = LSCE(n_components=6, n_members=n_members, n_starts=2, random_state=random_state)
     return model.fit(X, Y[:, :5])
 
 
 def imagine(model, stroke, next_state, rng, max_steps=400):
-    """Footprints (t, 3), place and radius, of a stroke whose moves the model makes up."""
+    """Footprints (t, 3), position and radius, of a stroke whose moves come from the model."""
     axis = stroke.axis
     s, radius = 0.0, max(axis.at(0.0).radius, LEAST_RADIUS)
     state = np.array([0.0, 0.0, 0.0, axis.at(0.0).curvature, axis.at(SPEED * radius).curvature, 0])
@@ -44,7 +44,7 @@ def imagine(model, stroke, next_state, rng, max_steps=400):
         drawn = next_state(model, np.concatenate([state, action])[None], rng)
         s = max(0.0, s + SPEED * radius * np.cos(drawn[0]))
         radius = max(radius * np.exp(action[1]), LEAST_RADIUS)
-        # Curvatures are the axis's; angles and offset are the model's.
+        # The curvatures come from the axis, the angles and the offset from the model.
         ahead = axis.at(s + SPEED * radius).curvature
         back = abs(drawn[0]) > np.pi / 2
         state = np.array([*drawn[:2], np.clip(drawn[2], -2, 2), axis.at(s).curvature, ahead, back])
@@ -72,7 +72,7 @@ def ink(ax, stroke, prints):
 def run(n_samples=150, n_members=1, shown=SHOWN):
     model, rng = learn(n_samples, n_members), np.random.default_rng(1)
     by_name = {stroke.name: stroke for stroke in strokes()}
-    heads = ("simulated brush", "mean of the learned density", "sampled from it")
+    heads = ("simulated brush", "mean of the learned density", "sample of the learned density")
     figure, axes = plt.subplots(
         len(shown), 3, figsize=(9, 3.2 * len(shown)), layout="constrained", squeeze=False
     )
@@ -89,8 +89,10 @@ def run(n_samples=150, n_members=1, shown=SHOWN):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--samples", type=int, default=150, help="transitions to learn from")
-    parser.add_argument("--members", type=int, default=1, help="models to average")
+    parser.add_argument(
+        "--samples", type=int, default=150, help="number of transitions to learn from"
+    )
+    parser.add_argument("--members", type=int, default=1, help="number of models to average")
     path = Path(__file__).parents[1] / "docs" / "images" / "painting.png"
     parser.add_argument(
         "--out",
@@ -98,6 +100,6 @@ if __name__ == "__main__":
         default=path,
         help=f"where to write the picture (default: {path.name} in docs/images)",
     )
-    given = parser.parse_args()
-    run(given.samples, given.members).savefig(given.out, dpi=110)
-    print(f"picture: {given.out}")
+    args = parser.parse_args()
+    run(args.samples, args.members).savefig(args.out, dpi=110)
+    print(f"picture: {args.out}")

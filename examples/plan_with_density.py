@@ -1,18 +1,18 @@
-"""What a density is for: a robot's arm reaches for a posture beside a wall, with motors that err.
+"""Plan with a learned density: a robot arm reaches for a posture next to a wall, with noisy motors.
 
     python examples/plan_with_density.py --seeds 20
 
-An arm of two joints is to end within TOLERANCE of a target and never to go beyond a wall close
-behind it.  Its motors miss by noise with two humps.  The same planner (cross-entropy method,
-planning anew at every step) imagines the future with
+An arm with two joints must end within TOLERANCE of a target and never pass a wall close behind it.
+The noise of its motors has two modes.  The same planner (cross-entropy method, with a new plan at
+every step) predicts the future with
 
 - the density: samples of p(s'|s, a), learned by LSCE from random transitions,
 - its mean: the same model, but only its prediction,
-- a Gaussian: a ridge regression, and noise with the covariance of its residuals,
+- a Gaussian: ridge regression, and noise with the covariance of its residuals,
 - the truth: the simulator itself.
 
-Motors err alike for all four, so that differences are those of the same tasks.  Needs
-condensity[robot,plots]; twenty tasks take about five minutes, most of them the simulator's.
+All four have the same tasks and the same motor noise, so the differences are paired.  Needs
+condensity[robot,plots].  Twenty tasks take about five minutes, mostly for the simulator.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from condensity import LSCE
 from condensity.datasets import robot
 from condensity.datasets.humanoid import REACH, Humanoid, disturb
 
-TOLERANCE, WALL = 0.06, 0.05  # rad: how near is near, and how far behind the target the wall is
+TOLERANCE, WALL = 0.06, 0.05  # rad; the wall is this far behind the target
 STEPS, HORIZON, ENDS = 5, 2, 100
 PLANS, PARTICLES, ELITE, ROUNDS = 32, 12, 6, 3
 COLORS = {"density": "#7b3294", "mean": "#e08214", "Gaussian": "#1f78b4", "truth": "#222222"}
@@ -40,24 +40,24 @@ class Task:
     target: np.ndarray  # (2,) angles
 
     def beyond(self, angles):
-        """Whether the shoulder, whose angle comes first, is in the wall."""
+        """Whether the shoulder, the first angle, is in the wall."""
         return angles[..., 0] > self.target[0] + WALL
 
     def distance(self, angles):
         return np.linalg.norm(angles - self.target, axis=-1)
 
     def reward(self, angles, hit):
-        """1 at the target, less and less around it, and -1 for having been in the wall."""
+        """1 at the target, decreasing with the distance, and -1 if the arm was in the wall."""
         return np.where(hit, -1.0, np.exp(-0.5 * (self.distance(angles) / TOLERANCE) ** 2))
 
 
 def within_reach(targets, angles):
-    """Targets as they occur in the data; farther ones no model has seen."""
+    """Targets limited to the range of the training data."""
     return np.clip(targets, angles - REACH, angles + REACH)
 
 
 def imagine(model, task, state, plans, rng):
-    """The mean reward of plans (p, h, 2), over PARTICLES futures each."""
+    """Mean reward of plans (p, h, 2) over PARTICLES simulated futures each."""
     states = np.tile(state, (len(plans) * PARTICLES, 1))
     hit = np.zeros(len(states), dtype=bool)
     for targets in np.repeat(plans, PARTICLES, axis=0).swapaxes(0, 1):
@@ -67,7 +67,7 @@ def imagine(model, task, state, plans, rng):
 
 
 def choose(model, task, state, steps_left, rng):
-    """The first target of a plan found by the cross-entropy method."""
+    """The first action of the plan that the cross-entropy method selects."""
     shape = (min(HORIZON, steps_left), 2)
     toward = np.linspace(state[:2], task.target, shape[0] + 1)[1:]
     mean, sd = toward, np.full(shape, REACH)
@@ -79,10 +79,10 @@ def choose(model, task, state, steps_left, rng):
 
 
 def reach(world, model, task, seed):
-    """Act, with motors that err the same way whoever plans.
+    """Execute one task, with the same motor noise for every planner.
 
-    Gives what came, as mean over ENDS last steps (distance, share in the wall, share near the
-    target and never in the wall, reward), and the ends themselves.
+    Returns means over ENDS repetitions of the last step (distance, share in the wall, share near
+    the target and never in the wall, reward), and the final postures relative to the target.
     """
     motors, rng = np.random.default_rng([seed, 1]), np.random.default_rng([seed, 2])
     state, hit = task.start, False
@@ -93,12 +93,12 @@ def reach(world, model, task, seed):
     ends = np.array([world.step(before, disturb(action, motors))[:2] for _ in range(ENDS)])
     hits = hit | task.beyond(ends)
     near = (task.distance(ends) < TOLERANCE) & ~hits
-    told = (task.distance(ends), hits, near, task.reward(ends, hits))
-    return np.mean(told, axis=1), ends - task.target
+    measures = (task.distance(ends), hits, near, task.reward(ends, hits))
+    return np.mean(measures, axis=1), ends - task.target
 
 
 def models(world, n_samples):
-    """How each planner draws next states (m, 4) for states (m, 4) and targets (m, 2)."""
+    """Functions that draw next states (m, 4) for states (m, 4) and targets (m, 2)."""
     X, Y = robot(2, n_samples, random_state=1)
     lsce = LSCE(n_components=4, n_members=5, n_starts=2, random_state=0).fit(X, Y)
     ridge = RidgeCV(np.logspace(-6, 1, 8)).fit(X, Y)
@@ -129,24 +129,24 @@ def draw_task(world, seed):
 
 
 def table(outcomes):
-    """Means and standard errors over tasks, then those of differences on the same tasks."""
+    """Means and standard errors over tasks, of each planner and of paired differences."""
     heads = ("planned with", "reaching error (rad)", "in the wall", "near, never in it", "reward")
-    values = {name: np.array([told for told, _ in own]) for name, own in outcomes.items()}
+    values = {name: np.array([mean for mean, _ in results]) for name, results in outcomes.items()}
     rows = values | {
-        f"{name} less density": own - values["density"]
-        for name, own in values.items()
+        f"{name} less density": value - values["density"]
+        for name, value in values.items()
         if name != "density"
     }
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for name, own in rows.items():
-        error = own.std(axis=0, ddof=1) / len(own) ** 0.5
-        cells = (f"{m:.3f} ({e:.3f})" for m, e in zip(own.mean(axis=0), error, strict=True))
+    for name, value in rows.items():
+        error = value.std(axis=0, ddof=1) / len(value) ** 0.5
+        cells = (f"{m:.3f} ({e:.3f})" for m, e in zip(value.mean(axis=0), error, strict=True))
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
 def picture(lsce, draw, task, outcomes):
-    """Where the arm ended, and what the planners expect of one action."""
+    """Draw the final postures, and the predictions of the planners for one action."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
     for name in ("mean", "Gaussian", "density"):
         ends = np.vstack([ends[:10] for _, ends in outcomes[name]])
@@ -155,14 +155,14 @@ def picture(lsce, draw, task, outcomes):
     left.text(WALL + 0.01, 0.95, "wall", transform=left.get_xaxis_transform(), va="top")
     left.add_patch(plt.Circle((0, 0), TOLERANCE, fill=False, color="k", lw=0.8))
     left.set(xlabel="shoulder pitch from the target (rad)", ylabel="elbow pitch from it (rad)")
-    left.set(aspect="equal", title="Where the arm ended")
+    left.set(aspect="equal", title="Final postures")
     left.legend(frameon=False, fontsize=9)
 
     state, action = task.start[None], task.start[None, :2]
     rng, many = np.random.default_rng(0), 1500
-    come = draw["truth"](np.repeat(state, many, 0), np.repeat(action, many, 0), rng)[:, 0]
-    grid = np.linspace(come.min() - 0.03, come.max() + 0.03, 300)
-    right.hist(come, 40, density=True, color="0.88", label="what came")
+    simulated = draw["truth"](np.repeat(state, many, 0), np.repeat(action, many, 0), rng)[:, 0]
+    grid = np.linspace(simulated.min() - 0.03, simulated.max() + 0.03, 300)
+    right.hist(simulated, 40, density=True, color="0.88", label="simulated")
     dist = lsce.predict_dist(np.hstack([state, action])).marginal(0)
     right.plot(grid, dist.pdf_on(grid)[0], color=COLORS["density"], label="density")
     samples = draw["Gaussian"](np.repeat(state, many, 0), np.repeat(action, many, 0), rng)[:, 0]
@@ -170,7 +170,7 @@ def picture(lsce, draw, task, outcomes):
     scale = samples.std() * np.sqrt(2 * np.pi)
     right.plot(grid, shape / scale, "--", color=COLORS["Gaussian"], label="Gaussian")
     right.axvline(float(dist.mean()[0]), color=COLORS["mean"], label="mean")
-    right.set(xlabel="shoulder pitch, next (rad)", yticks=[], title="What an action may lead to")
+    right.set(xlabel="shoulder pitch, next (rad)", yticks=[], title="Predictions for one action")
     right.legend(frameon=False, fontsize=9)
     return figure
 
@@ -181,16 +181,18 @@ def run(n_samples=300, seeds=20, report=lambda text: None):
     tasks = [draw_task(world, seed) for seed in range(seeds)]
     outcomes = {}
     for name, model in draw.items():
-        begun = time.perf_counter()
+        started = time.perf_counter()
         outcomes[name] = [reach(world, model, task, seed) for seed, task in enumerate(tasks)]
-        report(f"planned {seeds} tasks with the {name}: {time.perf_counter() - begun:.0f} s")
+        report(f"planned {seeds} tasks with the {name}: {time.perf_counter() - started:.0f} s")
     return table(outcomes), picture(lsce, draw, tasks[0], outcomes)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=20, help="tasks to try")
-    parser.add_argument("--samples", type=int, default=300, help="transitions to learn from")
+    parser.add_argument("--seeds", type=int, default=20, help="number of tasks")
+    parser.add_argument(
+        "--samples", type=int, default=300, help="number of transitions to learn from"
+    )
     path = Path(__file__).parents[1] / "docs" / "images" / "planning.png"
     parser.add_argument(
         "--out",
@@ -198,8 +200,8 @@ if __name__ == "__main__":
         default=path,
         help=f"where to write the picture (default: {path.name} in docs/images)",
     )
-    given = parser.parse_args()
-    text, figure = run(given.samples, given.seeds, report=print)
+    args = parser.parse_args()
+    text, figure = run(args.samples, args.seeds, report=print)
     print(text)
-    figure.savefig(given.out, dpi=110)
-    print(f"picture: {given.out}")
+    figure.savefig(args.out, dpi=110)
+    print(f"picture: {args.out}")

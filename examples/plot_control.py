@@ -2,10 +2,9 @@
 Planning with a transition density
 ==================================
 
-A boat is to stop at a quay, and one time in five a wave takes it further than its thruster did.  A
-planner that knows only the mean of the next position steers for the berth and is often thrown
-against the quay.  One that knows the density holds at the right distance and lets the wave carry it
-in.
+A boat must stop at a quay.  In one move out of five, a wave carries it further than the thruster
+did.  A planner that uses only the mean of the next position often hits the quay.  A planner that
+uses the density stops at the right distance and lets the wave carry the boat in.
 """
 
 import matplotlib.pyplot as plt
@@ -16,8 +15,8 @@ from condensity import LSCE
 # %%
 # The boat
 # --------
-# It starts at 0 and moves by actions from 0 to 0.4.  The quay is at 1: beyond it the boat is
-# wrecked; within 0.12 of it, it has arrived.  Every move costs time, and so does waiting.
+# The boat starts at 0, and each action moves it by 0 to 0.4.  The quay is at 1: beyond it the boat
+# is wrecked; within 0.12 of it, the boat has arrived.  Every move costs time, and so does waiting.
 
 n_samples = 500
 QUAY, BERTH, COST, WRECK = 1.0, 0.88, 0.04, -2.0
@@ -30,9 +29,8 @@ def move(position, action, rng):
 
 
 # %%
-# The boat is moved at random, and recorded with the readings of three instruments that have nothing
-# to do with it.  From these moves the density of the next position is learned; y is how far the
-# boat went.
+# The data are random moves of the boat, with the readings of three irrelevant instruments.  The
+# model learns the density of y, the distance of one move.
 
 rng = np.random.default_rng(0)
 start, chosen = rng.uniform(0, 1, n_samples), rng.uniform(0, 0.45, n_samples)
@@ -42,9 +40,9 @@ model = LSCE(n_components=2, random_state=0).fit(X, move(start, chosen, rng) - s
 # %%
 # From a density to a plan
 # ------------------------
-# The line is cut into cells.  Probabilities of a mixture are in closed form, so ``cdf`` gives the
-# matrix of transitions between cells, for every action, with no sampling; dynamic programming does
-# the rest.
+# Positions are divided into cells.  ``cdf`` gives the transition probabilities between cells for
+# every action, in closed form and without sampling.  Dynamic programming computes the best
+# actions.
 
 edges = np.linspace(0, QUAY, 51)
 cells = (edges[1:] + edges[:-1]) / 2
@@ -54,7 +52,7 @@ dist = model.predict_dist(inputs)
 
 
 def plan(cdf):
-    """The best action of each cell; ``cdf(v)`` is P(next position <= v), (450,)."""
+    """The best action in each cell; ``cdf(v)`` gives P(next position <= v), (450,)."""
     below = np.column_stack([cdf(v) for v in edges[1:]]).reshape(50, 9, 50)
     to_cell = np.diff(below, axis=2, prepend=0.0)
     arrives = cells > BERTH
@@ -71,9 +69,9 @@ policies = {
 }
 
 # %%
-# On the water
-# ------------
-# Both plans are carried out in the real system, five thousand times.
+# Results
+# -------
+# Both plans are executed in the simulator, five thousand times each.
 
 
 def voyage(policy, n=5000, seed=1):
@@ -96,14 +94,14 @@ for name, (ends, steps) in results.items():
     )
 
 # %%
-# To the left what one action may lead to; to the right where the voyages end.  A plan is only as
-# good as its density: where the second hump moves with the action, a few hundred moves may place it
-# badly, and much of what was gained here is lost again.
+# Left: the density of the next position for one action.  Right: the final positions.  A plan is
+# only as good as its density.  If the distance between the two modes depended on the action, a few
+# hundred moves might not be enough to learn it, and much of the advantage would be lost.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 grid, here = np.linspace(0.6, 1.2, 400), np.array([[0.5, 0.35, 0.0, 0.0, 0.0]])
-came = move(np.full(20000, 0.5), 0.35, np.random.default_rng(2))
-left.hist(came, 80, density=True, color="0.85", label="what comes")
+simulated = move(np.full(20000, 0.5), 0.35, np.random.default_rng(2))
+left.hist(simulated, 80, density=True, color="0.85", label="simulated")
 left.plot(grid, model.predict_dist(here).pdf_on(grid - 0.5)[0], color="#0072b2", label="density")
 left.axvline(0.5 + model.predict(here)[0], color="#d55e00", label="mean")
 left.axvspan(QUAY, 1.2, color="#d9d0c0", alpha=0.6, lw=0)
@@ -120,7 +118,7 @@ for name, color in (("density", "#0072b2"), ("mean", "#d55e00")):
 right.axvspan(QUAY, 1.3, color="#d9d0c0", alpha=0.6, lw=0, zorder=0)
 right.text(1.02, 0.93, "quay", transform=right.get_xaxis_transform())
 right.set(
-    xlabel="where the voyage ends",
+    xlabel="final position",
     ylabel="voyages",
     title="Five thousand voyages",
     xlim=(0.85, 1.3),

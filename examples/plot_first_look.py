@@ -1,10 +1,10 @@
 """
-A first look: a road that forks
-===============================
+A first look: a density with two branches
+=========================================
 
-Six inputs, of which only one weighted sum matters, and a target that goes one of two ways: past the
-fork the mean is a value that hardly ever happens.  ``LSCE`` finds the weighted sum and both
-branches.
+Six inputs, but y depends on a single weighted sum z of them.  For z > 0 the density of y has two
+branches, and the mean lies between them, where y hardly ever is.  ``LSCE`` finds the weighted sum
+and both branches.
 """
 
 import sys
@@ -19,8 +19,8 @@ from condensity.plots import plot_density
 # %%
 # The data
 # --------
-# ``y = s max(z, 0) + 0.25 e`` with s = +1 or -1 at random, and ``z = (x1 - x2 + x3) / sqrt(3)``.
-# The density of y given z is a mixture of two Gaussians, so the truth is known everywhere.
+# ``y = s max(z, 0) + 0.25 e`` with a random sign s and ``z = (x1 - x2 + x3) / sqrt(3)``.  The
+# density of y given z is a mixture of two Gaussians, so the true density is known.
 
 n_samples = 600
 direction = np.array([1, -1, 1, 0, 0, 0]) / np.sqrt(3)
@@ -38,29 +38,28 @@ def truth(z, grid):
 # %%
 # The fit
 # -------
-# One direction is asked for.  ``LSCDE`` estimates the same density on all six inputs, without
-# reduction.
+# ``n_components=1`` asks for one direction.  For comparison, ``LSCDE`` estimates the density given
+# all six inputs, without a reduction.
 
 model = LSCE(n_components=1, random_state=0).fit(X, y)
 without = LSCDE(random_state=0).fit(X, y)
 
 # %%
-# What was found
-# --------------
-# To the left all of p(y|z), to the right three slices of it against the truth.  The points of the
-# slices also differ in directions that do not matter; with six inputs to take care of, ``LSCDE``
-# sees too few neighbours.
+# The result
+# ----------
+# Left: the density p(y|z).  Right: three slices of it and the true densities.  In six dimensions
+# each point has too few neighbours for ``LSCDE``, so its densities are too smooth.
 
 figure = plt.figure(figsize=(11, 4.4), layout="constrained")
 left, right = figure.subfigures(1, 2, width_ratios=(1.1, 1))
 ax = plot_density(model, X, y, ax=left.subplots())
 error = subspace_error(model.components_ / X.std(axis=0), direction)
-ax.set_title(f"p(y|z), z found among 6 inputs (subspace error {error:.2f})", fontsize=10)
+ax.set_title(f"p(y|z), one direction of 6 inputs (subspace error {error:.2f})", fontsize=10)
 
 grid, slices = np.linspace(-2.6, 2.6, 400), (-1.0, 0.8, 1.6)
 axes = right.subplots(len(slices), 1, sharex=True)
 for ax, z in zip(axes, slices, strict=True):
-    point = z * direction[None] + [[0.5, 0.5, 0.0, 1.0, -1.0, 0.5]]  # z unchanged by the rest
+    point = z * direction[None] + [[0.5, 0.5, 0.0, 1.0, -1.0, 0.5]]  # the shift does not change z
     ax.fill_between(grid, truth(z, grid), color="0.88", label="truth")
     ax.plot(grid, model.predict_dist(point).pdf_on(grid)[0], color="#6a3d9a", label="LSCE")
     plain = without.predict_dist(point).pdf_on(grid)[0]

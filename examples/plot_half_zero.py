@@ -1,10 +1,10 @@
 """
-Half of the values are zero
-===========================
+Half of the values are zero: a hurdle model
+===========================================
 
-Rain, claims, burnt areas: often y is exactly zero, and otherwise positive and skewed.  No density
-describes that; it takes a probability of zero *and* a density of the rest.  Model the two apart and
-put them together: a hurdle.
+Rain, insurance claims, burnt areas: y is often exactly zero, and otherwise positive and skewed.
+Such a distribution has no density: it takes the probability of the value zero *and* a density of
+the positive values.  A hurdle model estimates the two separately and combines them.
 """
 
 import warnings
@@ -16,8 +16,8 @@ from sklearn.linear_model import LogisticRegression
 from condensity import LSCE
 
 # %%
-# A rain gauge with a known truth: eight measurements of the weather, one direction decides whether
-# it rains, another how much.
+# A simulated rain gauge and eight measurements of the weather.  One direction determines the
+# probability of rain, another the amount.
 
 n_samples = 600
 
@@ -35,30 +35,30 @@ X_test, y_test = sample(4000, 1)
 print(f"{np.mean(y == 0):.0%} of the days are dry")
 
 # %%
-# What happens if it is given as it is
-# ------------------------------------
-# LSCE notices that one value holds a large share of the sample, says so, and smooths over it: a
-# density has no other way to say "exactly zero" than a narrow peak, part of which is below zero.
+# A density of all values
+# -----------------------
+# LSCE warns that one value has a large share of the sample.  It smooths this value: a density can
+# only represent it by a narrow peak, and part of this peak is below zero.
 
-with warnings.catch_warnings(record=True) as heard:
+with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     raw = LSCE(n_components=2, n_members=1, random_state=0).fit(X, y)
-print(next(str(w.message) for w in heard if "y" in str(w.message)))
+print(next(str(w.message) for w in caught if "y" in str(w.message)))
 print(f"probability of negative rain: {raw.predict_dist(X_test).prob(-np.inf, -0.01).mean():.0%}")
 
 # %%
-# The hurdle
-# ----------
-# A classifier for whether, a density for how much.  The density is fitted to the wet days alone and
-# keeps to positive values, ``bounds=(0, None)``.
+# The hurdle model
+# ----------------
+# A classifier estimates the probability of rain, a density the amount.  The density is fitted to
+# the wet days only and restricted to positive values, ``bounds=(0, None)``.
 
 wet = y > 0
 rains = LogisticRegression().fit(X, wet)
 amount = LSCE(n_components=2, bounds=(0, None), random_state=0).fit(X[wet], y[wet])
 
 # %%
-# Put together: ``P(y > v | x) = P(wet | x) P(amount > v | x, wet)``.  Quantiles follow: the
-# q-quantile is zero where a dry day is that likely, and else a quantile of the amount.
+# The combination is ``P(y > v | x) = P(wet | x) P(amount > v | x, wet)``.  The q-quantile is zero
+# if a dry day has probability q or more, and otherwise a quantile of the amount.
 
 p_wet, dist = rains.predict_proba(X_test)[:, 1], amount.predict_dist(X_test)
 
@@ -74,30 +74,39 @@ def quantile(day, q):
 
 for day in (0, 1, 2):
     ends = [round(quantile(day, q), 2) for q in (0.5, 0.75, 0.95)]
-    print(f"day {day}: dry with {1 - p_wet[day]:.2f}; quantiles {ends}; it was {y_test[day]:.2f}")
+    print(f"day {day}: P(dry) = {1 - p_wet[day]:.2f}, quantiles {ends}, observed {y_test[day]:.2f}")
 
 # %%
-# Probabilities of a heavy day, told and seen in ten groups of days; and the answer for one of them.
+# Left: predicted and observed probabilities of heavy rain in ten groups of days.  Right: one day.
 
-told = above(2.0)
-groups = np.array_split(np.argsort(told), 10)
+predicted = above(2.0)
+groups = np.array_split(np.argsort(predicted), 10)
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 left.plot([0, 1], [0, 1], "--", color="0.4", lw=1)
 left.plot(
-    [told[g].mean() for g in groups], [(y_test[g] > 2).mean() for g in groups], "o", color="#0072b2"
+    [predicted[g].mean() for g in groups],
+    [(y_test[g] > 2).mean() for g in groups],
+    "o",
+    color="#0072b2",
 )
 left.set(
-    xlabel="P(y > 2) told", ylabel="share of days with y > 2", aspect="equal", title="Heavy rain"
+    xlabel="predicted P(y > 2)",
+    ylabel="share of days with y > 2",
+    aspect="equal",
+    title="Heavy rain",
 )
 left.set(xlim=(-0.02, 0.9), ylim=(-0.02, 0.9))
 day, grid = int(groups[7][0]), np.linspace(0.01, 6, 300)
 right.bar(0, 1 - p_wet[day], width=0.12, color="#0072b2", label="P(y = 0), hurdle")
 right.plot(
-    grid, p_wet[day] * dist[day].pdf_on(grid)[0], color="#0072b2", label="density of the rest"
+    grid,
+    p_wet[day] * dist[day].pdf_on(grid)[0],
+    color="#0072b2",
+    label="density of the amount, hurdle",
 )
 line = np.linspace(-1.5, 6, 400)
 plain = raw.predict_dist(X_test[day : day + 1]).pdf_on(line)[0]
-right.plot(line, plain, "--", color="#d55e00", label="given as it is")
+right.plot(line, plain, "--", color="#d55e00", label="density of all values")
 right.set(xlabel="rain", ylabel="probability of zero; density", title="One day", ylim=(0, None))
 right.legend(frameon=False)
 for ax in (left, right):

@@ -1,9 +1,9 @@
 """
-Outputs that depend on one another
-==================================
+Several outputs that depend on each other
+=========================================
 
-Two outputs, each with the same spread whatever x is.  What changes with x is how they go together.
-Models of one output at a time cannot see that; a joint density does.
+Two outputs.  The distribution of each output alone is the same for all x; only their dependence
+changes with x.  A model for each output alone cannot represent that.  A joint density can.
 """
 
 import matplotlib.pyplot as plt
@@ -13,9 +13,8 @@ from condensity import LSCE
 from condensity.metrics import log_loss
 
 # %%
-# Six inputs, one direction z = (x1 + x2)/√2 that matters: the correlation of the two outputs is
-# tanh(1.5 z), from opposed to alike.  Either output by itself is a standard normal variable, at
-# every x.
+# Of six inputs, one direction matters, z = (x1 + x2)/√2.  The correlation of the two outputs is
+# tanh(1.5 z), from -1 to 1.  Each output alone is standard normal for every x.
 
 n_samples = 600
 direction = np.array([1, 1, 0, 0, 0, 0]) / np.sqrt(2)
@@ -30,41 +29,42 @@ def sample(n, seed):
 
 X, Y = sample(n_samples, 0)
 X_test, Y_test = sample(2000, 1)
-# Means do not change with x: without location="none" two directions would be set aside for them.
+# The means do not depend on x: location="none" saves the two directions of a linear location.
 joint = LSCE(n_components=1, location="none", scoring="log", random_state=0).fit(X, Y)
 print("weights of the six inputs:", joint.components_[0].round(2))
 
 # %%
-# The log loss of the joint density against that of its own marginals, multiplied as if the outputs
-# were independent given x: what it is worth to know how they go together.
+# The log loss of the joint density, and that of the product of its marginals, which treats the
+# outputs as independent given x.  The difference is the value of the dependence.
 
 dist = joint.predict_dist(X_test)
-apart = sum(log_loss(dist.marginal(j), Y_test[:, j]) for j in range(2))
-print(f"log loss: joint {log_loss(dist, Y_test):.3f}, as if independent {apart:.3f}")
+independent = sum(log_loss(m, y) for m, y in zip(dist.marginals(), Y_test.T, strict=True))
+print(f"log loss: joint {log_loss(dist, Y_test):.3f}, as if independent {independent:.3f}")
 
 # %%
-# A question about both
-# ---------------------
-# How likely is it that *both* outputs are above one?  Samples keep the dependence, and answer any
-# such question.
+# A joint probability
+# -------------------
+# How likely is it that *both* outputs are above one?  Random draws from the joint density estimate
+# such probabilities.
 
 points = np.array([-1.2, 0.0, 1.2])[:, None] * direction
 draws = joint.predict_dist(points).sample(4000, random_state=0)  # (3, 4000, 2)
 print("P(both > 1):", (draws > 1).all(axis=2).mean(axis=1).round(3), "for z = -1.2, 0, 1.2")
 
 # %%
-# The joint density at these three points: contours that hold 50, 80 and 95 %, from the levels that
-# samples reach, over fresh draws of the truth.
+# The joint density at these three points.  The contours enclose the highest-density regions of
+# probability 50, 80 and 95 %; their heights are quantiles of the density at random draws.  Grey
+# dots are draws from the true density.
 
 grid = np.linspace(-3, 3, 90)
 corners = np.column_stack([a.ravel() for a in np.meshgrid(grid, grid)])
 figure, axes = plt.subplots(1, 3, figsize=(11, 4.3), sharey=True, layout="constrained")
 rng = np.random.default_rng(2)
-for ax, point, own in zip(axes, points, draws, strict=True):
+for ax, point, drawn in zip(axes, points, draws, strict=True):
     here = joint.predict_dist(point[None])
     heights = here.pdf_on(corners)[0].reshape(90, 90)
-    reached = joint.predict_dist(np.repeat(point[None], 1000, axis=0)).pdf(own[:1000])
-    levels = np.quantile(reached, [0.05, 0.2, 0.5])
+    at_draws = joint.predict_dist(np.repeat(point[None], 1000, axis=0)).pdf(drawn[:1000])
+    levels = np.quantile(at_draws, [0.05, 0.2, 0.5])
     rho = np.tanh(1.5 * point @ direction)
     true = rng.multivariate_normal([0, 0], [[1, rho], [rho, 1]], 300)
     ax.plot(*true.T, ".", ms=3, color="0.6")

@@ -1,11 +1,11 @@
 """
-How far is a galaxy?
-====================
+Photometric redshifts
+=====================
 
-The distance of a galaxy shows in the redshift of its light; a camera with eight filters sees only
-its colours. Brightness in neighbouring filters goes up and down together, the redshift is skewed,
-and a near galaxy of one kind can look like a far one of another: then the honest answer has two
-humps.
+The redshift of a galaxy gives its distance, but a camera with eight filters measures only colours.
+The magnitudes in neighbouring filters are correlated, and the redshift has a skewed distribution.
+A near galaxy of one kind can look like a distant galaxy of another kind; then
+p(redshift|magnitudes) has two modes.
 """
 
 import matplotlib.pyplot as plt
@@ -16,18 +16,18 @@ from condensity.metrics import crps, hpd_coverage
 from condensity.plots import CalibrationDisplay
 
 # %%
-# A sky whose truth is known
-# --------------------------
-# Two kinds of galaxies, each with a smooth step in its spectrum that moves through the filters with
-# the redshift: at a wavelength of 400 in one kind, 250 in the other, which is also a little redder.
-# All eight magnitudes share the galaxy's brightness and have noise of their own.  Because both are
-# Gaussian, p(redshift | magnitudes) follows from Bayes' rule on a grid.
+# Simulated galaxies
+# ------------------
+# There are two kinds of galaxies.  The spectrum of each has a smooth step, which moves through the
+# filters with the redshift: at a wavelength of 400 for one kind, 250 for the other, which is also
+# slightly redder.  The eight magnitudes share the brightness of the galaxy and have independent
+# noise.  Both are Gaussian, so Bayes' rule on a grid gives the true density.
 
 n_samples = 600
 filters, steps = np.linspace(380, 920, 8), np.array([400.0, 250.0])
 brightness, noise = 0.6, 0.2
 redshifts = np.linspace(0.005, 3, 500)
-prior = redshifts**2 * np.exp(-((redshifts / 0.6) ** 1.1))  # up to a factor
+prior = redshifts**2 * np.exp(-((redshifts / 0.6) ** 1.1))  # not normalised
 
 
 def template(z, kind):
@@ -61,48 +61,48 @@ X_test, z_test = sample(500, 1)
 # %%
 # The fit
 # -------
-# Three directions are enough for a step that moves, and for which kind it is.
+# Three directions are enough for the position of the step and the kind of the galaxy.
 
 model = LSCE(n_components=3, random_state=0).fit(X, z)
 dist = model.predict_dist(X_test)
 covered = (hpd_coverage(dist, z_test) <= 0.8).mean()
-print(f"CRPS {crps(dist, z_test):.3f}; smallest regions of 80 % hold {covered:.0%} of new galaxies")
+print(f"CRPS {crps(dist, z_test):.3f}; 80 % regions contain {covered:.0%} of new galaxies")
 
 # %%
-# Four galaxies against the truth: of the first hundred the two whose redshift is most certain, as
-# the standard deviation has it, and the two whose smallest region of 80 % has a second piece with
-# the most probability.
+# Four of the first hundred test galaxies: the two with the smallest standard deviations, and the
+# two whose 80 % highest-density region has the most probable second part.
 
 
-def second(i):
+def second_part(i):
+    """Probability of the second part of the region."""
     masses = [float(dist[i].prob(a, b)[0]) for a, b in dist[i].hdr(0.8)[0]]
     return sorted(masses)[-2] if len(masses) > 1 else 0.0
 
 
-sure = np.argsort(dist[:100].std())[:2]
-doubt = np.argsort([-second(i) for i in range(100)])[:2]
+certain = np.argsort(dist[:100].std())[:2]
+ambiguous = np.argsort([-second_part(i) for i in range(100)])[:2]
 figure, axes = plt.subplots(2, 2, figsize=(10, 5.4), sharex=True, layout="constrained")
-for ax, i in zip(axes.T.flat, map(int, [*sure, *doubt]), strict=True):
+for ax, i in zip(axes.T.flat, map(int, [*certain, *ambiguous]), strict=True):
     ax.fill_between(redshifts, truth(X_test[i : i + 1])[0], color="0.85", label="truth")
     ax.plot(redshifts, dist[i].pdf_on(redshifts)[0], color="#0072b2", label="LSCE")
     for a, b in dist[i].hdr(0.8)[0]:
         ax.plot([a, b], [0, 0], lw=6, color="#0072b2", alpha=0.4, solid_capstyle="butt")
-    ax.plot(z_test[i], 0, "v", color="#d55e00", ms=8, clip_on=False, label="what it was")
+    ax.plot(z_test[i], 0, "v", color="#d55e00", ms=8, clip_on=False, label="true redshift")
     ax.set(yticks=[], ylim=(0, None), xlim=(0, 3))
     ax.spines[["top", "right", "left"]].set_visible(False)
-axes[0, 0].set_title("The camera can tell")
-axes[0, 1].set_title("It cannot: one galaxy, two distances")
+axes[0, 0].set_title("Certain redshifts")
+axes[0, 1].set_title("Ambiguous redshifts: two modes")
 axes[0, 0].legend(frameon=False)
 for ax in axes[1]:
     ax.set_xlabel("redshift")
 
 # %%
-# Over many galaxies
-# ------------------
-# The transform F(z|x) of new galaxies would be uniform if the densities were right.  Its hump says
-# that they are a little wider than they need be, and intervals hold more than they claim: with 600
-# galaxies kernels smooth the sharper humps, as the pictures above show too.  It errs on the safe
-# side.
+# Calibration
+# -----------
+# If the densities were right, F(z|x) of new galaxies would be uniform.  The hump in the histogram
+# shows that the densities are slightly too wide, and the intervals contain more galaxies than their
+# nominal probability.  With 600 galaxies the kernels smooth sharp modes, which is also visible in
+# the figure above.
 
 CalibrationDisplay.from_predictions(z_test, dist)
 plt.show()

@@ -65,7 +65,7 @@ def sir_is_blind(names):
 
 
 def the_warning_names_the_value(names):
-    assert any("y equals 0" in str(w.message) for w in names["heard"])
+    assert any("y equals 0" in str(w.message) for w in names["caught"])
     assert names["raw"].predict_dist(names["X_test"]).prob(-np.inf, -0.01).mean() > 0.05
     assert np.all(names["dist"].prob(-np.inf, 0.0) == 0)
 
