@@ -38,7 +38,7 @@ def truth(z, grid):
 # %%
 # The fit
 # -------
-# ``n_components=1`` asks for one direction.  For comparison, ``LSCDE`` estimates the density given
+# ``n_components=1`` requests one direction.  For comparison, ``LSCDE`` estimates the density given
 # all six inputs, without a reduction.
 
 model = LSCE(n_components=1, random_state=0).fit(X, y)
@@ -48,7 +48,7 @@ without = LSCDE(random_state=0).fit(X, y)
 # The result
 # ----------
 # Left: the density p(y|z).  Right: three slices of it and the true densities.  In six dimensions
-# each point has too few neighbours for ``LSCDE``, so its densities are too smooth.
+# each point has too few neighbours for ``LSCDE``, so its densities are far from the truth.
 
 figure = plt.figure(figsize=(11, 4.4), layout="constrained")
 left, right = figure.subfigures(1, 2, width_ratios=(1.1, 1))

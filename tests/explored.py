@@ -54,7 +54,7 @@ MAKERS = {
 
 
 def settle(page):
-    """Wait until a page has drawn what it was told."""
+    """Wait until a page has drawn its current state."""
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 

@@ -16,7 +16,7 @@ from condensity.plots.canvas import INK, grid_of_axes, one_column, single_axes
 class SufficientSummaryDisplay:
     """Sufficient summary plot: y against one direction z, or pairs of directions coloured by y.
 
-    If p(y|x) = p(y|z), the plot shows all that x says about y.
+    If p(y|x) = p(y|z), the plot shows the whole dependence of y on x.
 
     Parameters
     ----------
