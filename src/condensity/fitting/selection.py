@@ -9,7 +9,7 @@ Moments add up over folds, so one pass over the sample for each bandwidth serves
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial, reduce
 from operator import add
@@ -19,7 +19,6 @@ from scipy.special import softmax
 
 from condensity._typing import Array, Indices
 from condensity.data.folds import FoldedSample
-from condensity.fitting import lattice
 from condensity.fitting.kernels import gaussian, squared_distances
 from condensity.fitting.moments import Moments, Reference, moments, submatrix
 from condensity.fitting.ridge import solve
@@ -84,6 +83,8 @@ class Fold:
 FoldLoss = Callable[[Fold, Array], Array]
 #: The folds at given bandwidths.
 FoldsAt = Callable[[tuple[float, float]], list[Fold]]
+#: A position on a grid: one integer for each axis.
+GridIndex = tuple[int, ...]
 
 
 def raw_losses(fold: Fold, alphas: Array) -> Array:
@@ -136,7 +137,7 @@ def select_near(
     candidates, folds_at = last.candidates, cache(_judge(plan, W, reference))
     losses = np.full(last.losses.shape, np.nan)
 
-    def loss(i: int, penalty: lattice.GridIndex) -> float:
+    def loss(i: int, penalty: GridIndex) -> float:
         row = losses[i, penalty[0]]
         if np.isnan(row).any():
             told = (candidates.penalties[penalty[0]],)
@@ -144,14 +145,62 @@ def select_near(
         return float(row.mean())
 
     @cache
-    def least(bandwidth: lattice.GridIndex) -> float:
+    def least(bandwidth: GridIndex) -> float:
         at_bandwidth, start = partial(loss, bandwidth[0]), candidates.penalties.index(last.penalty)
-        best = lattice.descend_grid(at_bandwidth, [(start,)], (len(candidates.penalties),), (1,))
+        best = descend_grid(at_bandwidth, [(start,)], (len(candidates.penalties),), (1,))
         return at_bandwidth(best)
 
     start = candidates.bandwidths.index((last.sigma_z, last.sigma_y))
-    lattice.descend_grid(least, [(start,)], (len(candidates.bandwidths),), (1,))
+    descend_grid(least, [(start,)], (len(candidates.bandwidths),), (1,))
     return _best(candidates, losses)
+
+
+def descend_grid(
+    loss: Callable[[GridIndex], float],
+    starts: Iterable[GridIndex],
+    shape: Sequence[int],
+    strides: Sequence[int],
+) -> GridIndex:
+    """The grid position that a coordinate descent from the best of ``starts`` ends at.
+
+    The descent moves along one axis at a time, by each of ``strides`` in turn, as long as the loss
+    falls.  A step beyond the grid ends at its edge.  ``loss`` is called more than once for some
+    positions, so an expensive loss should be cached.
+
+    Parameters
+    ----------
+    loss : callable
+        The loss at a position.
+    starts : iterable of tuple of int
+        Positions to start from; only the best one is used.
+    shape : sequence of int
+        Number of positions along each axis.
+    strides : sequence of int
+        Step lengths, usually from coarse to fine.
+
+    Returns
+    -------
+    tuple of int
+        The position with the smallest loss on the way.
+    """
+    best = min(starts, key=loss)
+    for stride in strides:
+        moved = True
+        while moved:
+            moved = False
+            for axis in range(len(shape)):
+                for step in (stride, -stride):
+                    neighbor = _step(best, axis, step, shape)
+                    while loss(neighbor) < loss(best):
+                        best, moved = neighbor, True
+                        neighbor = _step(best, axis, step, shape)
+    return best
+
+
+def _step(index: GridIndex, axis: int, step: int, shape: Sequence[int]) -> GridIndex:
+    """The position ``step`` further along ``axis``, or the edge of the grid."""
+    moved = min(max(index[axis] + step, 0), shape[axis] - 1)
+    return (*index[:axis], moved, *index[axis + 1 :])
 
 
 def _judge(plan: FoldedSample, W: Array, reference: Reference) -> FoldsAt:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from condensity._typing import Array
-from condensity.fitting import lattice
+from condensity.fitting.selection import GridIndex, descend_grid
 from condensity.lsce.crossfit import Crossfit, Setting
 
 #: Where the search for a setting starts: sigma_z is in units of sqrt(dz).
@@ -71,7 +71,7 @@ class SettingSelector:
     def __init__(self, crossfit: Crossfit, Ws: Sequence[Array], search: SearchSpace) -> None:
         self.crossfit, self.Ws, self.search = crossfit, Ws, search
         self.z, self.y = search.axes(len(Ws[0]))
-        self.known: dict[lattice.GridIndex, Array] = {}  # mean losses by penalty
+        self.known: dict[GridIndex, Array] = {}  # mean losses by penalty
 
     def choose(self, near: Setting, *, coarse: bool, strides: Sequence[int]) -> Setting:
         """The best setting that a search from ``near``, and a coarse grid if asked, comes to."""
@@ -84,11 +84,11 @@ class SettingSelector:
                 for j in (0, 3, 6)
             ]
         shape = len(self.z), len(self.y)
-        best = lattice.descend_grid(lambda i: float(self.at(i).min()), starts, shape, strides)
+        best = descend_grid(lambda i: float(self.at(i).min()), starts, shape, strides)
         penalty = self.search.penalties[int(np.argmin(self.at(best)))]
         return Setting(float(self.z[best[0]]), float(self.y[best[1]]), penalty)
 
-    def at(self, index: lattice.GridIndex) -> Array:
+    def at(self, index: GridIndex) -> Array:
         """Mean losses by penalty at one point of the lattice."""
         if index not in self.known:
             sigmas = float(self.z[index[0]]), float(self.y[index[1]])
