@@ -1,1 +1,1 @@
-"""The least-squares fit: kernels, moments, ridge system, objective, model selection."""
+"""Least-squares fit: kernels, moments, ridge system, objectives, scores, model selection."""

@@ -1,7 +1,7 @@
-"""Gaussian kernels and the distances they are made of.
+"""Gaussian kernels and squared distances between the rows of two arrays.
 
-Everything Gaussian in the library is ``exp(-|a - b|^2 / (2 sigma^2))`` between rows of two
-arrays; distances come from differences in few dimensions, from one matrix product in many.
+The kernel is ``exp(-|a - b|^2 / (2 sigma^2))``.  Distances are computed from differences in few
+dimensions and from one matrix product in many dimensions.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from condensity._typing import Array
 from condensity._utils.numerics import LOG2_E, squared_differences
 
-#: Up to as many dimensions differences are faster than a matrix product, and exact.
+#: Up to this number of dimensions, differences are faster than a matrix product, and exact.
 FEW = 6
 
 
@@ -19,7 +19,7 @@ def squared_distances(A: Array, B: Array) -> Array:
     """Squared Euclidean distances between the rows of ``A`` (m, d) and of ``B`` (b, d): (m, b)."""
     if A.shape[1] <= FEW:
         return squared_differences(A, B)
-    # Distances do not move with the origin, but rounding does: put it amid the rows of B.
+    # The expanded square rounds less when the origin is close to the rows.
     origin = B.mean(axis=0)
     A, B = A - origin, B - origin
     D: Array = A @ B.T
@@ -36,9 +36,10 @@ def gaussian(squared: Array, sigma: float) -> Array:
 
 
 def pull_to_subspace(R: Array, W: Array, X: Array, C: Array, sigma: float) -> Array:
-    """Derivative with respect to W (dz, dx) of what moves with ``log phi`` by ``R`` (n, b).
+    """Chain rule from the kernels to W: the gradient with respect to W (dz, dx).
 
-    ``log phi_ik = -|W (x_i - c_k)|^2 / (2 sigma^2)``, hence it is
+    ``R`` (n, b) is the gradient with respect to ``log phi_ik``.  Since
+    ``log phi_ik = -|W (x_i - c_k)|^2 / (2 sigma^2)``, the result is
     ``-sum_ik R_ik W (x_i - c_k)(x_i - c_k)^T / sigma^2``.
     """
     Z, U = X @ W.T, C @ W.T

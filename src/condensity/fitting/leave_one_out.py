@@ -1,14 +1,14 @@
-"""The loss of the normalised density at samples left out, as a function of W.
+"""Leave-one-out squared loss of a normalised kernel density, as a function of W.
 
-The SCE judges a fit before it is normalised, at the samples it was fitted to.  This is the loss of
-normalised kernels, all with the weight of their sample, at samples whose own kernel is left out:
+The SCE evaluates a fit before normalisation and on the training samples.  This loss evaluates a
+normalised kernel density, and leaves the kernel of each sample out of its own density:
 
-    p(v | z_i) = (sum_k c_ik exp(-|z_i - u_k|^2 / (2 sigma_z^2)) N_k(v) + a_0 N_0(v)) / mass_i,
+    p(v | z_i) = (sum_k c_ik exp(-|z_i - u_k|^2 / (2 sigma_z^2)) N_k(v) + a_0 N_0(v)) / mass_i.
 
-where ``c_ik`` is the weight of centre k, or 0 where sample i is that centre or belongs to it, and
-``N_0`` the background.  With q_i the normalised weights it is the mean of ``1/2 q_i^T A q_i -
-q_i^T a_i``, with the tables A and a of the squared loss (``scores``).  Nothing is fitted, so
-there is nothing to overfit but W.
+Here ``c_ik`` is the weight of centre k.  It is 0 if sample i is that centre or is in the same
+group.  ``N_0`` is the background.  With q_i the normalised weights, the loss is the weighted mean
+of ``1/2 q_i^T A q_i - q_i^T a_i``, with the tables A and a of the squared loss (module
+``scores``).  No coefficients are fitted, so only W can overfit.
 """
 
 from __future__ import annotations
@@ -26,20 +26,23 @@ from condensity.fitting.scores import SCORES, Gaussians
 
 @dataclass(frozen=True, eq=False)
 class LeaveOneOutLoss:
-    """The loss for fixed components of y: a function on matrices W."""
+    """Leave-one-out loss for fixed components of y, as a function of W."""
 
     X: Array  # (n, dx)
     centers: Array  # (b, dx)
-    log_mass: Array  # (n, b), or (b,) if the same for all: log c, -inf where a centre is left out
-    weight: Array  # (n,) sums to one
-    match: Array  # (n, b + 1) a, the background last
-    pair: Array  # (b + 1, b + 1) A
+    log_mass: Array  # log c: (n, b), -inf if the centre is left out; or (b,) for all samples
+    weight: Array  # (n,), sums to one
+    match: Array  # (n, b + 1) the table a, the background last
+    pair: Array  # (b + 1, b + 1) the table A
     sigma_z: float
     log_background: float  # log a_0, finite
     components: Gaussians  # of y
 
     def without_samples(self, mass: Array) -> LeaveOneOutLoss:
-        """The loss at no sample yet; centres weigh ``mass`` (b,) to those that are none of them."""
+        """The same loss without samples, for use with :meth:`over`.
+
+        No centre is left out: every centre has its weight from ``mass`` (b,).
+        """
         none = slice(0, 0)
         return replace(
             self,
@@ -50,18 +53,18 @@ class LeaveOneOutLoss:
         )
 
     def over(self, sample: Sample) -> LeaveOneOutLoss:
-        """The loss at other samples, in the same coordinates."""
+        """The same loss at other samples, in the same coordinates."""
         match = SCORES["squared"].match(sample.Y, self.components)
         return replace(self, X=sample.X, weight=sample.weight, match=match)
 
     def at(self, W: Array) -> LeaveOneOutPoint:
-        """Judge the densities in the coordinates ``z = W x``, W of shape (dz, dx)."""
+        """Evaluate the loss in the coordinates ``z = W x``, W of shape (dz, dx)."""
         Z, U = self.X @ W.T, self.centers @ W.T
         q, squared = np.empty((len(Z), len(U) + 1)), squared_distances(Z, U)
         squared /= 2.0 * self.sigma_z**2
         np.subtract(self.log_mass, squared, out=q[:, :-1])
         q[:, -1] = self.log_background
-        q -= q.max(axis=1, keepdims=True)  # relative to the largest, so that not all vanish
+        q -= q.max(axis=1, keepdims=True)  # so that at least one weight does not underflow
         q *= LOG2_E
         np.exp2(q, out=q)
         q /= q.sum(axis=1, keepdims=True)
@@ -73,18 +76,18 @@ class LeaveOneOutLoss:
 
 @dataclass(frozen=True, eq=False)
 class LeaveOneOutPoint:
-    """The densities at one W: their loss and, on demand, its gradient."""
+    """Loss at one W; the gradient is computed on demand."""
 
     problem: LeaveOneOutLoss
     W: Array  # (dz, dx)
     q: Array  # (n, b + 1)
-    slope: Array  # (n, b + 1) derivative of a sample's loss with respect to q
+    slope: Array  # (n, b + 1) derivative of the loss of each sample with respect to q
     value: float
 
     def gradient(self) -> Array:
         """Derivative of the value with respect to the entries of W, (dz, dx)."""
         p = self.problem
-        # q is a softmax of the log kernels, whence the mean is taken off.
+        # q is a softmax of the log kernels; its derivative subtracts the mean slope.
         mean = np.einsum("ik,ik->i", self.slope, self.q)
         R = self.slope - mean[:, None]
         R *= self.q

@@ -1,10 +1,21 @@
-"""Moments: all that the least-squares fit ever needs to know about a sample.
+"""Moments of the basis functions: the sufficient statistics of the least-squares fit.
 
-The basis splits as ``phi_k(z, y) = k(z, u_k) k(y, v_k)``, so the fit sees the data only through
-``G = zz * yy`` (elementwise) and ``h``.  Paper, Sec. 2.3 and 2.7; symbols in docs/notation.md.
+The basis factorises as ``phi_k(z, y) = k(z, u_k) k(y, v_k)``.  The fit therefore depends on the
+sample only through ``G = zz * yy`` (elementwise) and ``h``: Sec. 2.3 and 2.7 of the paper [1]_;
+symbols in docs/notation.md.
 
-What y is measured by makes the difference between two methods: by dy, ``alpha @ phi`` fits the
-conditional density p(y|z) (LSCE); by p(y), the ratio p(z, y) / (p(z) p(y)) (LSMI; Sec. 2.8).
+The reference measure of y distinguishes two methods.  With dy, ``alpha @ phi`` fits the
+conditional density p(y|z) (LSCE [1]_, LSCDE [2]_).  With p(y), it fits the density ratio
+``p(z, y) / (p(z) p(y))`` (LSMI [3]_; Sec. 2.8 of [1]_).
+
+References
+----------
+.. [1] V. Tangkaratt, N. Xie, M. Sugiyama, "Conditional density estimation with dimensionality
+   reduction via squared-loss conditional entropy minimization," Neural Computation 27(1), 2015.
+.. [2] M. Sugiyama, I. Takeuchi, T. Suzuki, T. Kanamori, H. Hachiya, D. Okanohara, "Least-squares
+   conditional density estimation," IEICE Transactions on Information and Systems E93-D(3), 2010.
+.. [3] T. Suzuki, M. Sugiyama, "Sufficient dimension reduction via squared-loss mutual information
+   estimation," Neural Computation 25(3), 2013.
 """
 
 from __future__ import annotations
@@ -21,19 +32,20 @@ from condensity.fitting.kernels import gaussian, squared_distances
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Basis averages over a sample of total weight ``n``; disjoint samples pool with ``+``.
+    """Weighted averages of the basis functions over a sample of total weight ``n``.
 
-    ``-`` takes away again what was pooled.
+    ``a + b`` gives the moments of two disjoint samples together.  ``a - b`` removes the sample of
+    ``b`` from the sample of ``a``.
     """
 
     zz: Array  # (b, b) mean of phi_z phi_z^T
-    yy: Array  # (b, b) integral of phi_y phi_y^T by the reference measure of y
+    yy: Array  # (b, b) integral of phi_y phi_y^T with respect to the reference measure
     h: Array  # (b,) mean of phi_z * phi_y
     n: float
 
     @property
     def G(self) -> Array:
-        """The paper's Ĝ, (b, b)."""
+        """The matrix Ĝ of the paper, (b, b)."""
         return self.zz * self.yy
 
     def __add__(self, other: Moments) -> Moments:
@@ -46,32 +58,33 @@ class Moments:
         n = self.n + n_other
         share = self.n / n
         zz = share * self.zz + (1 - share) * other.zz
-        # By dy it does not depend on the sample: nothing is to be pooled, and nothing rounded.
+        # With dy, yy does not depend on the sample; skipping the average avoids rounding errors.
         yy = self.yy if self.yy is other.yy else share * self.yy + (1 - share) * other.yy
         return Moments(zz, yy, share * self.h + (1 - share) * other.h, n)
 
     def keep(self, centers: Indices) -> Moments:
-        """The moments of the basis functions that ``centers`` lists."""
+        """Moments of the basis functions with the indices ``centers``."""
         return Moments(
             submatrix(self.zz, centers), submatrix(self.yy, centers), self.h[centers], self.n
         )
 
     def loss(self, alpha: Array) -> Array:
-        """``alpha^T G alpha / 2 - h^T alpha`` for each column of ``alpha`` (b, ...).
+        """Loss ``alpha^T G alpha / 2 - h^T alpha`` for each column of ``alpha`` (b, ...).
 
-        The squared error of ``alpha @ phi`` as an estimate of p(y|z), halved, up to a constant.
+        Up to a constant, this is half the mean squared error of ``alpha @ phi`` as an estimate of
+        p(y|z).
         """
         quadratic: Array = 0.5 * np.sum(alpha * (self.G @ alpha), axis=0)
         return quadratic - self.h @ alpha
 
 
 def submatrix(matrix: Array, kept: Indices) -> Array:
-    """The rows and columns of ``matrix`` (b, b) that ``kept`` lists; a third of np.ix_'s time."""
+    """Rows and columns ``kept`` of ``matrix`` (b, b), in a third of the time of ``np.ix_``."""
     return matrix.take(kept, axis=0).take(kept, axis=1)
 
 
 def moments(phi_z: Array, phi_y: Array, yy: Array, weight: Array) -> Moments:
-    """Average the basis over samples: ``phi_z``, ``phi_y`` (n, b) and ``weight`` (n,)."""
+    """Moments of a sample from its kernels ``phi_z``, ``phi_y`` (n, b) and ``weight`` (n,)."""
     n = float(weight.sum())
     share = weight / n
     root = phi_z * np.sqrt(share)[:, None]
@@ -80,26 +93,26 @@ def moments(phi_z: Array, phi_y: Array, yy: Array, weight: Array) -> Moments:
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """What moments are means of: sums over samples by weight, which parts add up to with ``+``."""
+    """Weighted sums of the basis functions over a sample; ``a + b`` sums over both samples."""
 
     zz: Array  # (b, b)
     h: Array  # (b,)
-    z: Array  # (b,) of phi_z
+    z: Array  # (b,) sum of phi_z
     n: float
 
     @classmethod
     def of(cls, phi_z: Array, phi_y: Array, weight: Array) -> Sums:
-        """Sum ``phi_z`` and ``phi_y`` (n, b) by ``weight`` (n,)."""
+        """Sums over a sample with kernels ``phi_z``, ``phi_y`` (n, b) and ``weight`` (n,)."""
         root = phi_z * np.sqrt(weight)[:, None]
         return cls(root.T @ root, weight @ (phi_z * phi_y), weight @ phi_z, float(weight.sum()))
 
     @classmethod
     def none(cls, b: int) -> Sums:
-        """The sums over no samples."""
+        """Sums over an empty sample: zeros, for ``b`` basis functions."""
         return cls(np.zeros((b, b)), np.zeros(b), np.zeros(b), 0.0)
 
     def means(self, yy: Array) -> Moments:
-        """The moments of all samples that were added up."""
+        """Moments of the sample, given the integrals ``yy`` (b, b)."""
         return Moments(self.zz / self.n, yy, self.h / self.n, self.n)
 
     def __add__(self, other: Sums) -> Sums:
@@ -110,7 +123,7 @@ class Sums:
 
 
 class Reference(Enum):
-    """What y is measured by."""
+    """Reference measure of y: Lebesgue measure dy, or the distribution p(y) of the sample."""
 
     LEBESGUE = "dy"
     EMPIRICAL = "p(y)"
@@ -123,9 +136,10 @@ class Reference(Enum):
         weight: Array,
         parts: Sequence[slice] = (slice(None),),
     ) -> list[Array]:
-        """``int phi_k phi_l``, (b, b), for each part of the samples that ``phi_y`` (n, b) is of.
+        """Integrals of ``phi_k phi_l``, (b, b), for each part of a sample with kernels ``phi_y``.
 
-        By dy that does not depend on the samples: it is one and the same array for all parts.
+        With dy the integral does not depend on the sample: the list contains the same array for
+        all parts.
         """
         if self is Reference.LEBESGUE:
             return [lebesgue(V, sigma)] * len(parts)
@@ -134,7 +148,10 @@ class Reference(Enum):
 
 
 def lebesgue(V: Array, sigma: float) -> Array:
-    """``int phi_k phi_l dy = (sqrt(pi) sigma)^dy exp(-|v_k - v_l|^2 / (4 sigma^2))``, (b, b)."""
+    """Integrals ``int phi_k phi_l dy``, (b, b), for centres ``V`` (b, dy).
+
+    They are ``(sqrt(pi) sigma)^dy exp(-|v_k - v_l|^2 / (4 sigma^2))``.
+    """
     volume = float(np.sqrt(np.pi) * sigma) ** V.shape[1]
     table: Array = volume * gaussian(squared_distances(V, V), np.sqrt(2.0) * sigma)
     return table

@@ -1,12 +1,19 @@
-"""Kernel density of the outputs whose inputs are near: the ε-neighbour estimate.
+"""The ε-neighbour estimate: a kernel density of the outputs of all samples near x.
 
 ``p(y|x) = sum_k w_k(x) N(y; v_k, sigma_y^2 I)`` with ``w_k(x)`` proportional to the weight of
-sample k where ``|x - x_k| <= epsilon``, and 0 elsewhere.  Where no sample is that near, the nearest
-one counts.  Nothing is fitted; epsilon and sigma_y are those with the least squared loss
+sample k if ``|x - x_k| <= epsilon``, and 0 otherwise.  If no sample is within epsilon, the nearest
+one is used.  The density has no coefficients to fit.  Model selection chooses the epsilon and
+sigma_y with the smallest squared loss
 
     mean_i [1/2 int p(y|x_i)^2 dy - p(y_i|x_i)] = mean_i [1/2 w_i^T A w_i - w_i^T a_i]
 
-at samples of a fold that the estimate has not seen, with the tables A and a of ``fitting.scores``.
+on held-out folds, with the tables A and a of ``fitting.scores``.  The estimate is a baseline of the
+LSCDE paper [1]_.
+
+References
+----------
+.. [1] M. Sugiyama, I. Takeuchi, T. Suzuki, T. Kanamori, H. Hachiya, D. Okanohara, "Least-squares
+   conditional density estimation," IEICE Transactions on Information and Systems E93-D(3), 2010.
 """
 
 from __future__ import annotations
@@ -26,31 +33,31 @@ from condensity.distributions.mixture import Mixture
 from condensity.fitting.scores import SCORES, Gaussians
 from condensity.fitting.selection import first_minimum
 
-#: Distances that differ by less, relatively, are equal: rounding must not choose the neighbours.
+#: Distances within this relative difference count as equal, so rounding does not decide.
 TIE = 1e-12
-#: Number of quantiles of the distances between samples that are tried as radii.
+#: Number of quantiles of the pairwise distances that are candidates for epsilon.
 N_QUANTILES = 14
-#: Distance of the nodes of the trapezoidal rule, and how far beyond the samples they go, in widths
-#: of a kernel: its square is below rounding there.
+#: Spacing of the nodes of the trapezoidal rule, and their range beyond the outermost samples, both
+#: in bandwidths: at this distance a squared kernel is below rounding error.
 STEP, REACH = 0.5, 7.0
 
 
 def neighbor_weights(distances: Array, weight: Array, epsilon: float) -> Array:
-    """Weights of the samples within ``epsilon``, of the nearest where there are none: (m, n).
+    """Weights of the samples within ``epsilon`` of each input, or of the nearest sample.
 
     Parameters
     ----------
-    distances : (m, n)
-        From the inputs asked for to the samples.
-    weight : (n,)
-        Of the samples, positive.
+    distances : ndarray of shape (m, n)
+        Distances from the inputs to the samples.
+    weight : ndarray of shape (n,)
+        Positive weights of the samples.
     epsilon : float
-        At least 0, infinity included.
+        Radius, at least 0; infinity is allowed.
 
     Returns
     -------
     ndarray of shape (m, n)
-        Rows sum to one.
+        Weights; each row sums to one.
     """
     reach = np.maximum(epsilon, distances.min(axis=1)) * (1 + TIE)
     weights = np.where(distances <= reach[:, None], weight, 0.0)
@@ -59,37 +66,37 @@ def neighbor_weights(distances: Array, weight: Array, epsilon: float) -> Array:
 
 
 def radii(sample: Sample) -> tuple[float, ...]:
-    """The values of epsilon to try: quantiles of the distances between samples, and infinity.
+    """Candidates for epsilon: quantiles of the distances between samples, and infinity.
 
-    A quantile says what share of the sample a neighbourhood holds on average, whatever the
-    number of inputs and however their distances are spread: a grid of lengths would hold nothing
-    or everything once inputs are many.  Shares grow from 1/n, about one neighbour each, in equal
-    ratios; infinity takes all samples, which is the density of y alone.
+    The quantile fixes the average share of the sample in a neighbourhood, for any number of inputs
+    and any distribution of distances.  With many inputs, a fixed grid of lengths would give
+    neighbourhoods with no sample or with all samples.  The shares form a geometric sequence from
+    1/n, which is about one neighbour.  Infinity uses all samples and gives the density p(y).
     """
-    n, (every, *_) = len(sample), row_blocks(len(sample), 4 * len(sample))
-    # Of many samples, as many as memory is meant for: each meets all others.
-    rows = np.linspace(0, n - 1, every.stop).round().astype(np.intp)
+    n, (block, *_) = len(sample), row_blocks(len(sample), 4 * len(sample))
+    # A large sample is subsampled to fit in memory; distances are taken to all samples.
+    rows = np.linspace(0, n - 1, block.stop).round().astype(np.intp)
     distances = cdist(sample.X[rows], sample.X)
     pairs = sample.weight[rows, None] * sample.weight
     pairs[np.arange(len(rows)), rows] = 0.0
     order = np.argsort(distances, axis=None, kind="stable")
     mass = np.cumsum(pairs.ravel()[order])
     shares = np.geomspace(1.0 / n, 1.0, N_QUANTILES + 1)[:-1]
-    # A hair less than the share, so that rounding in the sums does not decide.
-    found = distances.ravel()[order][np.searchsorted(mass, (1 - TIE) * shares * mass[-1])]
-    new = np.r_[True, np.diff(found) > 2 * TIE * found[1:]]
-    return (*found[new].tolist(), np.inf)
+    # Slightly less than the share, so that rounding in the cumulative sum does not decide.
+    quantiles = distances.ravel()[order][np.searchsorted(mass, (1 - TIE) * shares * mass[-1])]
+    distinct = np.r_[True, np.diff(quantiles) > 2 * TIE * quantiles[1:]]
+    return (*quantiles[distinct].tolist(), np.inf)
 
 
 @dataclass(frozen=True, eq=False)
 class NeighborChoice:
-    """The neighbourhood and the kernel with the least held-out loss, and the table that decided."""
+    """Radius and bandwidth with the smallest held-out loss, and the table of all losses."""
 
     epsilon: float
     sigma_y: float
     epsilons: tuple[float, ...]
     bandwidths: tuple[float, ...]
-    losses: Array  # (epsilons, bandwidths, folds), of standardised y; NaN when nothing was scored
+    losses: Array  # (epsilons, bandwidths, folds) for standardised y; NaN if not computed
 
 
 def select_radius(
@@ -101,8 +108,8 @@ def select_radius(
 ) -> NeighborChoice:
     """Choose epsilon and sigma_y by held-out squared loss.
 
-    ``mass`` (folds, n) is the weight of each sample within each fold.  ``spread`` maps a function
-    over the bandwidths; any map gives the same answer.
+    ``mass`` (folds, n) is the weight of each sample in each fold.  ``spread`` is used as ``map``
+    over the bandwidths, for instance in parallel.
     """
     at_bandwidth = partial(held_out_losses, sample, mass, epsilons)
     losses = np.stack(list(spread(at_bandwidth, bandwidths)), axis=1)
@@ -112,27 +119,27 @@ def select_radius(
 
 
 def given_radius(epsilon: float, sigma_y: float) -> NeighborChoice:
-    """What is given, for when there is nothing to choose."""
+    """Choice without any loss, for a given radius and bandwidth."""
     return NeighborChoice(epsilon, sigma_y, (epsilon,), (sigma_y,), np.full((1, 1, 1), np.nan))
 
 
 def held_out_losses(
     sample: Sample, mass: Array, epsilons: tuple[float, ...], sigma_y: float
 ) -> Array:
-    """Mean loss of every fold's samples under the densities of the others: (epsilons, folds)."""
+    """Mean loss on each fold of the densities from all other folds: (epsilons, folds)."""
     losses = np.empty((len(epsilons), len(mass)))
-    for j, own in enumerate(mass):
-        left = np.delete(mass, j, axis=0).sum(axis=0)
-        known, held = np.flatnonzero(left > 0), np.flatnonzero(own > 0)
-        others = Sample(sample.X[known], sample.Y[known], left[known])
-        losses[:, j] = _mean_losses(others, sample[held], own[held], epsilons, sigma_y)
+    for j, test_mass in enumerate(mass):
+        train_mass = np.delete(mass, j, axis=0).sum(axis=0)
+        train, test = np.flatnonzero(train_mass > 0), np.flatnonzero(test_mass > 0)
+        others = Sample(sample.X[train], sample.Y[train], train_mass[train])
+        losses[:, j] = _mean_losses(others, sample[test], test_mass[test], epsilons, sigma_y)
     return losses
 
 
 def _mean_losses(
     others: Sample, held: Sample, weight: Array, epsilons: tuple[float, ...], sigma_y: float
 ) -> Array:
-    """Mean loss of ``held`` under the densities of ``others``: (epsilons,)."""
+    """Mean loss at the samples ``held`` of the densities from ``others``: (epsilons,)."""
     n, total = len(others), np.zeros(len(epsilons))
     kernels = Gaussians(others.Y, np.full(n, sigma_y))
     for rows in row_blocks(len(held), 2 * n * len(epsilons)):
@@ -149,12 +156,12 @@ def _norms(w: Array, kernels: Gaussians) -> Array:
     """``int p_i^2 = w_i^T A w_i`` for the rows of ``w`` (m, n): (m,)."""
     low, high, sigma = kernels.centers.min(), kernels.centers.max(), float(kernels.widths[0])
     nodes = (high - low) / (STEP * sigma) + 2 * REACH / STEP
-    short = kernels.centers.shape[1] == 1 and nodes < len(kernels.centers)
-    return norms_by_nodes(w, kernels) if short else norms_by_pairs(w, kernels)
+    by_nodes = kernels.centers.shape[1] == 1 and nodes < len(kernels.centers)
+    return norms_by_nodes(w, kernels) if by_nodes else norms_by_pairs(w, kernels)
 
 
 def norms_by_pairs(w: Array, kernels: Gaussians) -> Array:
-    """``w_i^T A w_i``, with never more than a part of A in memory: (m,)."""
+    """``w_i^T A w_i``, with one block of rows of A in memory at a time: (m,)."""
     total = np.zeros(len(w))
     for part in row_blocks(w.shape[1], w.shape[1]):
         some = Gaussians(kernels.centers[part], kernels.widths[part])
@@ -165,8 +172,8 @@ def norms_by_pairs(w: Array, kernels: Gaussians) -> Array:
 def norms_by_nodes(w: Array, kernels: Gaussians) -> Array:
     """``int p_i^2`` of one output by the trapezoidal rule, exact to rounding: (m,).
 
-    For kernels of one width its error is ``exp(-(pi / STEP)^2)``, and there are fewer nodes than
-    samples once these are many.
+    For kernels of equal width the relative error is about ``exp(-(pi / STEP)^2)``.  For large
+    samples there are fewer nodes than samples.
     """
     V, sigma = kernels.centers, float(kernels.widths[0])
     nodes = np.arange(V.min() - REACH * sigma, V.max() + REACH * sigma, STEP * sigma)
@@ -179,28 +186,28 @@ def norms_by_nodes(w: Array, kernels: Gaussians) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class NeighborDensity:
-    """The ε-neighbour estimate in the units of the data; call ``at`` on inputs."""
+    """The ε-neighbour estimate in the units of the data; ``at`` evaluates it for given inputs."""
 
     x_scaling: Scaling
     y_scaling: Scaling
     sample: Sample  # standardised
-    epsilon: float  # in standardised units, as sigma_y
+    epsilon: float  # in standardised units, like sigma_y
     sigma_y: float
 
     @property
     def width(self) -> int:
-        """Number of Gaussians in each answer, at most."""
+        """Maximum number of Gaussians in each density."""
         return len(self.sample)
 
     def at(self, X: Array) -> Mixture:
-        """The densities p(y|x) for the rows of ``X`` (m, dx)."""
-        inputs, known = self.x_scaling.apply(X), self.sample
-        log_weights = np.empty((len(X), len(known)))
-        for rows in row_blocks(len(X), 4 * len(known)):
-            distances = cdist(inputs[rows], known.X)
+        """Densities p(y|x) for the rows of ``X`` (m, dx)."""
+        inputs, sample = self.x_scaling.apply(X), self.sample
+        log_weights = np.empty((len(X), len(sample)))
+        for rows in row_blocks(len(X), 4 * len(sample)):
+            distances = cdist(inputs[rows], sample.X)
             with np.errstate(divide="ignore"):
-                log_weights[rows] = np.log(neighbor_weights(distances, known.weight, self.epsilon))
-        near: Indices = np.flatnonzero((log_weights > -np.inf).any(axis=0))  # of any row at all
-        centers = self.y_scaling.mean + self.y_scaling.sd * known.Y[near]
+                log_weights[rows] = np.log(neighbor_weights(distances, sample.weight, self.epsilon))
+        near: Indices = np.flatnonzero((log_weights > -np.inf).any(axis=0))  # near at least one row
+        centers = self.y_scaling.mean + self.y_scaling.sd * sample.Y[near]
         factor = np.diag(self.sigma_y * self.y_scaling.sd)
         return Mixture([Block(log_weights[:, near], centers, factor)])

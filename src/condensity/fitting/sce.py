@@ -1,9 +1,16 @@
-"""The SCE estimate as a function of W, with its gradient as matrix products.
+"""Squared-loss conditional entropy (SCE) as a function of W, and its gradient.
 
-``SCE(W) = alpha^T G alpha / 2 - h^T alpha`` with ``alpha = (G + penalty I)^-1 h`` (Sec. 2.3).
-The gradient (Appendix B) is a pullback: with ``beta = (G + penalty I)^-1 G alpha`` the value moves
-with G by ``Gbar = sym(alpha (3/2 alpha - beta)^T)`` and with h by ``hbar = beta - 2 alpha``, both
-move with ``log phi_z`` by ``R``, and the squared distances in ``log phi_z`` are quadratic in W.
+``SCE(W) = alpha^T G alpha / 2 - h^T alpha`` with ``alpha = (G + penalty I)^-1 h`` ([1]_, Sec. 2.3).
+The gradient ([1]_, Appendix B) follows from the chain rule.  With
+``beta = (G + penalty I)^-1 G alpha``, the gradient with respect to G is
+``sym(alpha (3/2 alpha - beta)^T)`` and with respect to h it is ``beta - 2 alpha``.  Both give the
+gradient ``R`` with respect to ``log phi_z``.  The squared distances in ``log phi_z`` are quadratic
+in W.
+
+References
+----------
+.. [1] V. Tangkaratt, N. Xie, M. Sugiyama, "Conditional density estimation with dimensionality
+   reduction via squared-loss conditional entropy minimization," Neural Computation 27(1), 2015.
 """
 
 from __future__ import annotations
@@ -22,7 +29,7 @@ from condensity.fitting.ridge import RidgeSystem
 
 @dataclass(frozen=True, eq=False)
 class SCE:
-    """The SCE estimate for fixed centres, bandwidths and penalty: a function on matrices W."""
+    """SCE estimate for fixed centres, bandwidths and penalty, as a function of W."""
 
     sample: Sample
     centers: Sample
@@ -42,13 +49,13 @@ class SCE:
         penalty: float,
         reference: Reference = Reference.LEBESGUE,
     ) -> SCE:
-        """Compute once what does not depend on W."""
+        """Precompute the terms that do not depend on W."""
         phi_y = gaussian(squared_distances(sample.Y, centers.Y), sigma_y)
         (yy,) = reference.products(centers.Y, sigma_y, phi_y, sample.weight)
         return cls(sample, centers, phi_y, yy, sigma_z, penalty)
 
     def at(self, W: Array) -> SCEPoint:
-        """Fit the density in the coordinates ``z = W x``, W of shape (dz, dx)."""
+        """Fit the density and evaluate the SCE in the coordinates ``z = W x``, W (dz, dx)."""
         Z, U = self.sample.X @ W.T, self.centers.X @ W.T
         phi_z, sums = np.empty(self.phi_y.shape), Sums.none(len(U))
         for rows in self.blocks():
@@ -62,14 +69,17 @@ class SCE:
         return SCEPoint(self, W, phi_z, stats, alpha, value, ridged.solve(image))
 
     def blocks(self) -> list[slice]:
-        """Rows that are worked on together: as many as centres, or a sum of them costs more."""
+        """Row blocks of the computation.
+
+        A block has at least one row for each centre; otherwise adding the (b, b) sums dominates.
+        """
         b = len(self.yy)
         return row_blocks(len(self.phi_y), b, max(CACHED, b * b))
 
 
 @dataclass(frozen=True, eq=False)
 class SCEPoint:
-    """The fit at one W: its value, its coefficients, and on demand its gradient."""
+    """Fit at one W: its value and coefficients; the gradient is computed on demand."""
 
     problem: SCE
     W: Array  # (dz, dx)
@@ -87,7 +97,7 @@ class SCEPoint:
         by_h = beta - 2.0 * alpha
         slope, X, C = np.zeros(self.W.shape), p.sample.X, p.centers.X
         for rows in p.blocks():
-            R = self.phi_z[rows] @ by_zz  # becomes the derivative by log phi_z
+            R = self.phi_z[rows] @ by_zz  # becomes the gradient with respect to log phi_z
             R += p.phi_y[rows] * by_h
             R *= self.phi_z[rows]
             R *= (p.sample.weight[rows] / self.moments.n)[:, None]

@@ -1,10 +1,16 @@
-"""Cross-validation of bandwidths and penalty at a fixed W.  Paper, Sec. 2.4.
+"""Model selection: bandwidths and penalty by cross-validation at a fixed W.
 
-``CV(M) = 1/K sum_j CV_j(M)``, with CV_j the loss on fold j of the fit to all other samples.  "All
-other samples" includes the centres: basis functions that sit on samples of fold j alone are left
-out before the fold is solved, or a held-out sample would be explained by its own kernel.
+``CV(M) = 1/K sum_j CV_j(M)``, where CV_j is the loss on fold j of a fit to all other folds ([1]_,
+Sec. 2.4).  Centres are held out too: a basis function whose centre occurs only in fold j is removed
+before the fit for fold j.  Otherwise the kernel of a held-out sample would describe that sample.
 
-Moments add up over folds, so one pass over the sample for each bandwidth serves all K fits.
+Moments are additive over folds.  One pass over the sample for each pair of bandwidths therefore
+serves all K fits.
+
+References
+----------
+.. [1] V. Tangkaratt, N. Xie, M. Sugiyama, "Conditional density estimation with dimensionality
+   reduction via squared-loss conditional entropy minimization," Neural Computation 27(1), 2015.
 """
 
 from __future__ import annotations
@@ -24,17 +30,17 @@ from condensity.fitting.moments import Moments, Reference, moments, submatrix
 from condensity.fitting.ridge import solve
 
 #: Bandwidths in units of the standard deviations of x and y, and penalties on ``alpha^T alpha``.
-#: The raw score is not to be trusted with kernels narrower than a tenth (docs/choices.md).
+#: The raw score is not reliable for bandwidths below 0.1 (docs/choices.md).
 BANDWIDTHS = tuple(np.logspace(-1.5, 0.5, 9).tolist())
 RAW_BANDWIDTHS = BANDWIDTHS[2:]
 PENALTIES = tuple(np.logspace(-3.0, 1.0, 9).tolist())
-#: Losses that differ by less, relative to the largest, are equal.
+#: Losses within this relative distance of the smallest loss count as equal to it.
 ROUNDING = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """What cross-validation may choose from."""
+    """Grid of candidates for cross-validation."""
 
     bandwidths: tuple[tuple[float, float], ...]  # (sigma_z, sigma_y)
     penalties: tuple[float, ...]
@@ -45,55 +51,55 @@ class Candidates:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The candidate with the smallest held-out loss, and the table that decided."""
+    """Candidate with the smallest held-out loss, and the table of all losses."""
 
     sigma_z: float
     sigma_y: float
     penalty: float
-    loss: float  # mean over folds; NaN when nothing was scored
+    loss: float  # mean over folds; NaN if no loss was computed
     candidates: Candidates
     losses: Array  # (bandwidths, penalties, folds)
 
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """A held-out fold as the basis describes it, and the fit that has not seen it."""
+    """Kernels of a held-out fold, and the system of the fit to all other folds."""
 
-    squared_z: Array  # (n_j, b) distances to the centres
+    squared_z: Array  # (n_j, b) squared distances to the centres
     sigma_z: float
     phi_y: Array  # (n_j, b)
     y_mass: float  # int phi_y dy
     weight: Array  # (n_j,)
-    moments: Moments  # of its own samples
-    usable: Indices  # (b_j,) the basis functions that do not sit on its samples alone
-    G: Array  # (b_j, b_j) of these and all other samples
+    moments: Moments  # of the samples of this fold
+    usable: Indices  # (b_j,) basis functions with a centre in some other fold
+    G: Array  # (b_j, b_j) of the usable basis functions, over all other folds
     h: Array  # (b_j,)
 
     @cached_property
     def held_out(self) -> Moments:
-        """What the fold is judged by."""
+        """Moments of the held-out samples, for the usable basis functions."""
         return self.moments.keep(self.usable)
 
     def losses(self, score: FoldLoss, penalties: Iterable[float]) -> Array:
-        """The loss of the fit with each penalty."""
+        """Loss of the fit for each penalty."""
         return score(self, np.column_stack([solve(self.G, self.h, penalty=p) for p in penalties]))
 
 
-#: The loss on a fold for each column of coefficients of its usable basis functions.
+#: Loss on a fold for each column of coefficients (b_j, ...) of its usable basis functions.
 FoldLoss = Callable[[Fold, Array], Array]
-#: The folds at given bandwidths.
+#: The folds for a pair of bandwidths (sigma_z, sigma_y).
 FoldsAt = Callable[[tuple[float, float]], list[Fold]]
 #: A position on a grid: one integer for each axis.
 GridIndex = tuple[int, ...]
 
 
 def raw_losses(fold: Fold, alphas: Array) -> Array:
-    """The paper's ``CV_j``: loss of ``alpha @ phi`` as it stands, for each column of ``alphas``."""
+    """Loss ``CV_j`` of the paper for each column of ``alphas``: of ``alpha @ phi`` unchanged."""
     return fold.held_out.loss(alphas)
 
 
 def normalised_losses(fold: Fold, alphas: Array) -> Array:
-    """Loss of the clipped and normalised density, the one that users get, for each column."""
+    """Loss of the clipped and normalised density for each column of ``alphas``."""
     losses = np.empty(alphas.shape[1])
     for j, alpha in enumerate(alphas.T):
         positive = alpha > 0
@@ -116,10 +122,10 @@ def select(
 ) -> Choice:
     """Choose bandwidths and penalty in the coordinates ``z = W x`` by held-out loss.
 
-    ``spread`` maps a function over the bandwidths; any map gives the same answer.
+    ``spread`` is used as ``map`` over the bandwidths, for instance in parallel.
     """
-    judge = partial(_losses, _judge(plan, W, reference), candidates.penalties, score)
-    return _best(candidates, np.stack(list(spread(judge, candidates.bandwidths))))
+    losses_at = partial(_losses, _fold_builder(plan, W, reference), candidates.penalties, score)
+    return _best(candidates, np.stack(list(spread(losses_at, candidates.bandwidths))))
 
 
 def select_near(
@@ -129,19 +135,20 @@ def select_near(
     last: Choice,
     reference: Reference = Reference.LEBESGUE,
 ) -> Choice:
-    """Choose as ``select`` does, downhill from the ``last`` choice.
+    """Choose like :func:`select`, by grid descent from the ``last`` choice.
 
-    For a W that has moved a little.  Bandwidths are followed as long as the best penalty of each,
-    itself downhill from the last one, has less loss.  Losses of what was not tried are NaN.
+    This is for a W that is close to the W of the last choice.  The descent over bandwidths
+    continues as long as the loss with the best penalty falls.  That penalty is found by a descent
+    from the last penalty.  Losses that were not computed are NaN.
     """
-    candidates, folds_at = last.candidates, cache(_judge(plan, W, reference))
+    candidates, folds_at = last.candidates, cache(_fold_builder(plan, W, reference))
     losses = np.full(last.losses.shape, np.nan)
 
     def loss(i: int, penalty: GridIndex) -> float:
         row = losses[i, penalty[0]]
         if np.isnan(row).any():
-            told = (candidates.penalties[penalty[0]],)
-            row[:] = [f.losses(score, told)[0] for f in folds_at(candidates.bandwidths[i])]
+            single = (candidates.penalties[penalty[0]],)
+            row[:] = [f.losses(score, single)[0] for f in folds_at(candidates.bandwidths[i])]
         return float(row.mean())
 
     @cache
@@ -203,36 +210,39 @@ def _step(index: GridIndex, axis: int, step: int, shape: Sequence[int]) -> GridI
     return (*index[:axis], moved, *index[axis + 1 :])
 
 
-def _judge(plan: FoldedSample, W: Array, reference: Reference) -> FoldsAt:
-    """The folds in the coordinates ``z = W x`` at given bandwidths, as a function of these."""
+def _fold_builder(plan: FoldedSample, W: Array, reference: Reference) -> FoldsAt:
+    """Function from bandwidths to folds, in the coordinates ``z = W x``."""
     Z, U = plan.sample.X @ W.T, plan.basis.X @ W.T
     squared = squared_distances(Z, U), squared_distances(plan.sample.Y, plan.basis.Y)
     return partial(_folds, plan, reference, squared)
 
 
 def only_candidate(candidates: Candidates) -> Choice:
-    """The first candidate, for when there is nothing to choose."""
+    """Choice of the first candidate without a loss, for a grid of one candidate."""
     return _best(candidates, np.full((1, 1, 1), np.nan))
 
 
 def first_minimum(losses: Array) -> int:
-    """Flat index of the first of the losses that are the least but for rounding.
+    """Flat index of the first loss that equals the smallest loss up to rounding.
 
-    Candidates that no sample tells apart differ by rounding, which must not choose between them.
+    Candidates that give the same fit have losses that differ by rounding errors only.  These errors
+    must not decide the choice.
     """
     return int(np.argmax(losses <= losses.min() + ROUNDING * abs(losses.min())))
 
 
 def _best(candidates: Candidates, losses: Array) -> Choice:
+    """Choice with the smallest mean loss; NaN counts as infinite."""
     mean = losses.mean(axis=-1)
-    known = np.where(np.isnan(mean), np.inf, mean)
-    i, j = np.unravel_index(int(np.argmin(known)), mean.shape)
+    comparable = np.where(np.isnan(mean), np.inf, mean)
+    i, j = np.unravel_index(int(np.argmin(comparable)), mean.shape)
     sigma_z, sigma_y = candidates.bandwidths[i]
     return Choice(sigma_z, sigma_y, candidates.penalties[j], float(mean[i, j]), candidates, losses)
 
 
 def _without(parts: list[Moments], total: Moments, j: int) -> Moments:
-    """All parts but one; taken away where that loses no digits worth speaking of."""
+    """Moments of all parts except part j."""
+    # Subtraction is fast, but loses digits if part j has most of the weight.
     if parts[j].n < 0.9 * total.n:
         return total - parts[j]
     return reduce(add, parts[:j] + parts[j + 1 :])
@@ -254,7 +264,7 @@ def _folds(
     squared: tuple[Array, Array],
     bandwidths: tuple[float, float],
 ) -> list[Fold]:
-    """Each fold, and what the fit to all others is to be solved from."""
+    """Folds for one pair of bandwidths, each with the system of the fit to all other folds."""
     (zu, yv), (sigma_z, sigma_y), dy = squared, bandwidths, plan.sample.Y.shape[1]
     phi_z, phi_y = gaussian(zu, sigma_z), gaussian(yv, sigma_y)
     y_mass = float(np.sqrt(2 * np.pi) * sigma_y) ** dy
@@ -268,7 +278,7 @@ def _folds(
     for j, rows in enumerate(plan.folds):
         usable = np.flatnonzero(plan.usable[j])
         train = _without(parts, total, j)
-        solved_from = submatrix(train.G, usable), train.h[usable]
-        seen = zu[rows], sigma_z, phi_y[rows], y_mass, weight[rows]
-        folds.append(Fold(*seen, parts[j], usable, *solved_from))
+        system = submatrix(train.G, usable), train.h[usable]
+        kernels = zu[rows], sigma_z, phi_y[rows], y_mass, weight[rows]
+        folds.append(Fold(*kernels, parts[j], usable, *system))
     return folds
