@@ -1,1 +1,1 @@
-"""Optimisation over subspaces and sliced dimension reduction."""
+"""Optimisation over subspaces, and sliced dimension reduction."""

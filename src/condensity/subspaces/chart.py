@@ -1,9 +1,15 @@
-"""Quasi-Newton descent over subspaces, in the chart around a point.
+"""Quasi-Newton minimisation over subspaces, in local coordinates around a point.
 
-Nearly every subspace is the row space of ``B = W0 + Omega W_perp`` for exactly one matrix Omega,
-with W0 a base point and W_perp its complement.  With the orthonormal ``W = (B B^T)^(-1/2) B`` a
-value that depends on the row space alone has, by the free Omega, the gradient
-``(B B^T)^(-1/2) gradient(W) (I - W^T W) W_perp^T``: any method for free variables applies.
+Let W0 be a base point and W_perp an orthonormal basis of its complement.  Almost every subspace is
+the row space of ``B = W0 + Omega W_perp`` for exactly one matrix Omega, and Omega is unconstrained.
+Its matrix with orthonormal rows is ``W = (B B^T)^(-1/2) B``.  For a function of the row space, the
+gradient with respect to Omega is ``(B B^T)^(-1/2) gradient(W) (I - W^T W) W_perp^T``.  Any method
+for unconstrained variables can be used; here it is L-BFGS [1]_.
+
+References
+----------
+.. [1] D. C. Liu, J. Nocedal, "On the limited memory BFGS method for large scale optimization,"
+   Mathematical Programming 45, 1989.
 """
 
 from __future__ import annotations
@@ -19,38 +25,38 @@ from condensity.subspaces.descent import Problem
 from condensity.subspaces.grassmann import natural_gradient
 from condensity.subspaces.linesearch import Point
 
-#: Pairs of steps and gradients that L-BFGS remembers.
+#: Number of pairs of steps and gradients that L-BFGS stores.
 MEMORY = 10
 
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """Subspaces that contain the first ``n_fixed`` rows of ``W``, by free coordinates Omega."""
+    """Local coordinates Omega for subspaces that contain a number of fixed rows."""
 
-    fixed: Array  # (l, dx) rows that stay
-    base: Array  # (dz - l, dx) rows that move
+    fixed: Array  # (l, dx) rows that do not change
+    base: Array  # (dz - l, dx) the other rows at the origin of the chart
     complement: Array  # (dx - dz, dx)
 
     @classmethod
     def around(cls, W: Array, n_fixed: int = 0) -> Chart:
-        """The chart in which ``W`` (dz, dx), of orthonormal rows, is the origin."""
+        """Chart with origin ``W`` (dz, dx), whose first ``n_fixed`` orthonormal rows do not change."""
         complement = np.linalg.svd(W)[2][len(W) :]
         return cls(W[:n_fixed], W[n_fixed:], complement)
 
     @property
     def size(self) -> int:
-        """The number of coordinates."""
+        """Number of coordinates."""
         return len(self.base) * len(self.complement)
 
     def at(self, omega: Array) -> tuple[Array, Array]:
-        """The point ``W`` (dz, dx) and ``(B B^T)^(-1/2)`` (dz - l, dz - l)."""
+        """Point ``W`` (dz, dx) and matrix ``(B B^T)^(-1/2)`` (dz - l, dz - l) at ``omega``."""
         B = self.base + omega.reshape(len(self.base), -1) @ self.complement
         values, vectors = np.linalg.eigh(B @ B.T)
         root = (vectors / np.sqrt(values)) @ vectors.T
         return np.vstack([self.fixed, root @ B]), root
 
     def pull(self, gradient: Array, W: Array, root: Array) -> Array:
-        """Turn a gradient by the entries of W (dz, dx) into one by the coordinates."""
+        """Convert a gradient with respect to W (dz, dx) to one with respect to the coordinates."""
         free = slice(len(self.fixed), None)
         tangent = natural_gradient(W[free], gradient[free])
         return (root @ tangent @ self.complement.T).ravel()
@@ -58,7 +64,7 @@ class Chart:
 
 @dataclass(frozen=True, eq=False)
 class Minimum:
-    """Where a descent ended."""
+    """Result of a minimisation."""
 
     W: Array  # (dz, dx), orthonormal rows
     value: float
@@ -66,11 +72,29 @@ class Minimum:
 
 
 def minimise(problem: Problem[Point], W: Array, *, max_steps: int, n_fixed: int = 0) -> Minimum:
-    """Descend from ``W`` (dz, dx) by L-BFGS; its first ``n_fixed`` rows stay in the subspace."""
+    """Minimise a problem over subspaces by L-BFGS.
+
+    Parameters
+    ----------
+    problem : object with ``at(W)``
+        The function to minimise.
+    W : ndarray of shape (dz, dx)
+        Start, with orthonormal rows.
+    max_steps : int
+        Maximum number of iterations.
+    n_fixed : int, default=0
+        The first ``n_fixed`` rows of ``W`` do not change.
+
+    Returns
+    -------
+    Minimum
+        The last point, its value and the number of iterations.
+    """
     chart, start = Chart.around(W, n_fixed), problem.at(W).value
     if chart.size == 0 or start == 0.0:
         return Minimum(W, start, 0)
-    unit = abs(start)  # tolerances of the optimiser are absolute; make them relative
+    # The tolerances of L-BFGS-B are absolute for values below 1; this makes them relative.
+    unit = abs(start)
 
     def value_and_gradient(omega: Array) -> tuple[float, Array]:
         W, root = chart.at(omega)

@@ -1,7 +1,15 @@
-"""Natural-gradient descent along geodesics.  Paper, Sec. 2.5.
+"""Natural-gradient descent along geodesics of the Grassmann manifold.
 
-``W <- W_t`` on the geodesic that leaves W along minus the natural gradient.  The value may be any
-object with ``at(W)`` that answers with a point (``linesearch.Point``).
+Each step replaces W by a point ``W_t`` on the geodesic that starts at W in the direction of the
+negative natural gradient ([1]_; [2]_, Sec. 2.5).  The problem is any object whose method ``at(W)``
+returns a point (``linesearch.Point``).
+
+References
+----------
+.. [1] A. Edelman, T. A. Arias, S. T. Smith, "The geometry of algorithms with orthogonality
+   constraints," SIAM Journal on Matrix Analysis and Applications 20(2), 1998.
+.. [2] V. Tangkaratt, N. Xie, M. Sugiyama, "Conditional density estimation with dimensionality
+   reduction via squared-loss conditional entropy minimization," Neural Computation 27(1), 2015.
 """
 
 from __future__ import annotations
@@ -17,8 +25,8 @@ from condensity._typing import Array
 from condensity.subspaces.grassmann import Geodesic, natural_gradient
 from condensity.subspaces.linesearch import P, Point, backtrack
 
-#: The longest first trial turns the fastest direction by this angle: far enough to leave a bad
-#: start behind, and well short of the right angle, from which on the geodesic comes back.
+#: Largest principal angle of the first trial of each step.  It is large enough to leave a bad
+#: start, and much smaller than a right angle, where the geodesic turns back.
 EIGHTH_TURN = np.pi / 4
 
 
@@ -26,14 +34,14 @@ Q = TypeVar("Q", bound=Point, covariant=True)
 
 
 class Problem(Protocol[Q]):
-    """A value on the manifold."""
+    """Function on the manifold."""
 
     def at(self, W: Array) -> Q:
-        """The point at ``W``."""
+        """Point with the value at ``W``."""
 
 
 class Stop(Enum):
-    """Why an optimisation ended."""
+    """Reason for the end of an optimisation."""
 
     CONVERGED = "converged"
     STALLED = "stalled"
@@ -42,11 +50,11 @@ class Stop(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Descent(Generic[P]):
-    """Where a descent ended and how it went."""
+    """Result of a descent: the last point and the values on the way."""
 
     point: P
     values: tuple[float, ...]  # at the start and after each step
-    step: float | None  # the last step taken, a first guess for what follows
+    step: float | None  # length of the last step, a first guess for a similar problem
     stop: Stop
 
 
@@ -58,12 +66,21 @@ def descend(
     Parameters
     ----------
     problem : object with ``at(W)``
-    W : (dz, dx), orthonormal rows
+        The function to minimise.
+    W : ndarray of shape (dz, dx)
+        Start, with orthonormal rows.
     max_steps : int
+        Maximum number of steps.
     tol : float
-        Converged when the natural gradient's largest singular value is at most ``tol * |value|``.
-    step : float, optional
-        Length of the last step of an earlier descent of a similar problem.
+        Convergence tolerance: the largest singular value of the natural gradient must be at most
+        ``tol * |value|``.
+    step : float, default=None
+        Length of the last step of an earlier descent on a similar problem.
+
+    Returns
+    -------
+    Descent
+        The last point, the values, the last step length and the reason for the end.
     """
     point = problem.at(W)
     values = [point.value]
@@ -76,13 +93,14 @@ def descend(
         longest = EIGHTH_TURN / fastest
         trial = longest if step is None else min(2.0 * step, longest)
         slope = -float(np.sum(uphill**2))
-        found = backtrack(_along(problem, curve), point, slope=slope, step=trial)
-        if found is None:
+        accepted = backtrack(_along(problem, curve), point, slope=slope, step=trial)
+        if accepted is None:
             return Descent(point, tuple(values), step, Stop.STALLED)
-        step, point = found
+        step, point = accepted
         values.append(point.value)
     return Descent(point, tuple(values), step, Stop.STEP_LIMIT)
 
 
 def _along(problem: Problem[P], curve: Geodesic) -> Callable[[float], P]:
+    """The problem along a curve, as a function of the step length."""
     return lambda t: problem.at(curve(t))

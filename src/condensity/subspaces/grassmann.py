@@ -1,8 +1,16 @@
-"""The Grassmann manifold: subspaces of R^dx, each held as a W with orthonormal rows (dz, dx).
+"""Grassmann manifold: the subspaces of R^dx, represented by W (dz, dx) with orthonormal rows.
 
-Two matrices are the same point when their rows span the same subspace.  Tangent vectors at W are
-the matrices D with ``D W^T = 0``; the geodesic along ``D = U S V^T`` (thin SVD) is
-``W_t = U cos(S t) U^T W + U sin(S t) V^T``, which is the paper's matrix exponential (Sec. 2.5).
+Two matrices are the same point if their rows span the same subspace.  Tangent vectors at W are the
+matrices D with ``D W^T = 0``.  The geodesic along ``D = U S V^T`` (thin SVD) is
+``W_t = U cos(S t) U^T W + U sin(S t) V^T`` [1]_.  It equals the matrix exponential in Sec. 2.5 of
+the paper [2]_.
+
+References
+----------
+.. [1] A. Edelman, T. A. Arias, S. T. Smith, "The geometry of algorithms with orthogonality
+   constraints," SIAM Journal on Matrix Analysis and Applications 20(2), 1998.
+.. [2] V. Tangkaratt, N. Xie, M. Sugiyama, "Conditional density estimation with dimensionality
+   reduction via squared-loss conditional entropy minimization," Neural Computation 27(1), 2015.
 """
 
 from __future__ import annotations
@@ -15,26 +23,27 @@ from condensity._typing import Array
 
 
 def orthonormal(W: Array) -> Array:
-    """The matrix with orthonormal rows nearest to ``W`` (dz, dx): its polar factor."""
+    """Matrix with orthonormal rows that is nearest to ``W`` (dz, dx): its polar factor."""
     U, _, Vt = np.linalg.svd(W, full_matrices=False)
     return np.asarray(U @ Vt)
 
 
 def random_point(rng: np.random.Generator, dz: int, dx: int) -> Array:
-    """A subspace drawn uniformly."""
+    """Random subspace with uniform distribution: (dz, dx)."""
     return orthonormal(rng.standard_normal((dz, dx)))
 
 
 def natural_gradient(W: Array, gradient: Array) -> Array:
-    """Project a gradient onto the tangent space at ``W``: ``gradient (I - W^T W)``."""
+    """Projection of a gradient on the tangent space at ``W``: ``gradient (I - W^T W)``."""
     return gradient - (gradient @ W.T) @ W
 
 
 def projector_gap(A: Array, B: Array) -> float:
-    """``|A^T A - B^T B|_F`` for orthonormal rows; zero exactly when the subspaces agree.
+    """Distance ``|A^T A - B^T B|_F`` between two subspaces; 0 if and only if they are equal.
 
-    Dimensions may differ.  The projectors themselves are never formed: each row of ``A`` is split
-    into its part within the span of ``B`` and the rest, which stays exact for close subspaces.
+    The rows of ``A`` and ``B`` must be orthonormal; their numbers may differ.  The distance is
+    computed from the part of each row outside the other subspace.  This is accurate for close
+    subspaces, and the projectors are not formed.
     """
     rest_a = A - (A @ B.T) @ B
     rest_b = B - (B @ A.T) @ A
@@ -43,20 +52,20 @@ def projector_gap(A: Array, B: Array) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Geodesic:
-    """The curve ``W_t`` that leaves ``W`` along the tangent vector it was built from."""
+    """Geodesic ``W_t`` with given start and tangent vector."""
 
     base: Array  # (dz, dx) U^T W
     turn: Array  # (dz, dx) V^T
     rotation: Array  # (dz, dz) U
-    speed: Array  # (dz,) principal angles gained per unit of t
+    speed: Array  # (dz,) S, the principal angles per unit of t
 
     @classmethod
     def along(cls, W: Array, tangent: Array) -> Geodesic:
-        """Leave ``W`` along ``tangent`` (dz, dx)."""
+        """Geodesic from ``W`` in the direction ``tangent`` (dz, dx)."""
         U, S, Vt = np.linalg.svd(tangent, full_matrices=False)
         return cls(U.T @ W, Vt, U, S)
 
     def __call__(self, t: float) -> Array:
-        """``W_t``, (dz, dx)."""
+        """Point ``W_t``, (dz, dx)."""
         angle = self.speed[:, None] * t
         return np.asarray(self.rotation @ (np.cos(angle) * self.base + np.sin(angle) * self.turn))

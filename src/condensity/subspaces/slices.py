@@ -1,12 +1,20 @@
-"""Directions from slices of y: sliced inverse regression and sliced average variance estimation.
+"""Sliced inverse regression (SIR) and sliced average variance estimation (SAVE).
 
-Let x be whitened, and the slices h of y hold shares p_h of the sample in which x has mean m_h and
-covariance C_h.  Directions on which y depends are the leading eigenvectors of
+Let x be whitened.  The range of y is cut into slices.  Slice h contains the share p_h of the
+sample, and x has mean m_h and covariance C_h in it.  The estimated directions are the leading
+eigenvectors of
 
-    SIR   M = sum_h p_h m_h m_h^T           (Li, 1991): where the mean of x moves with y,
-    SAVE  M = sum_h p_h (I - C_h)^2         (Cook and Weisberg, 1991): where its spread does.
+    SIR   M = sum_h p_h m_h m_h^T       [1]_: directions in which the mean of x depends on y,
+    SAVE  M = sum_h p_h (I - C_h)^2     [2]_: directions in which the variance of x depends on y.
 
-Several outputs are sliced one by one, and M is the mean of theirs.
+With several outputs, each output has its own slices, and M is the mean over the outputs.
+
+References
+----------
+.. [1] K.-C. Li, "Sliced inverse regression for dimension reduction," Journal of the American
+   Statistical Association 86(414), 1991.
+.. [2] R. D. Cook, S. Weisberg, discussion of "Sliced inverse regression for dimension reduction,"
+   Journal of the American Statistical Association 86(414), 1991.
 """
 
 from __future__ import annotations
@@ -18,19 +26,20 @@ import numpy as np
 from condensity._typing import Array, Indices
 from condensity.data.sample import Sample
 
-#: A covariance with a smaller ratio of eigenvalues is singular, and gets a ridge of this share of
-#: the mean variance: enough to tell apart what so few samples explain by chance.
+#: A covariance is singular if the ratio of its smallest to its largest eigenvalue is below
+#: SINGULAR.  A ridge of RIDGE times the mean variance is then added.  It is large enough to
+#: suppress directions that fit a small sample by chance.
 SINGULAR, RIDGE = 1e-8, 1e-2
 
-#: ``M`` (d, d) from whitened x (n, d), weights (n,) that sum to one and the slice of each (n,).
+#: ``M`` (d, d) from whitened x (n, d), weights (n,) with sum one, and slice numbers (n,).
 Kernel = Callable[[Array, Array, Indices], Array]
 
 
 def slices(values: Array, weight: Array, n_slices: int) -> Indices:
-    """The slice 0, 1, ... that each of ``values`` (n,) belongs to, by size: (n,).
+    """Slice number 0, 1, ... of each of ``values`` (n,), in increasing order of the values: (n,).
 
-    Slices hold about the same ``weight``.  Equal values stay together, so that there are fewer
-    slices than asked for where values are few.
+    The slices have about equal ``weight``.  Equal values are in the same slice, so there are fewer
+    than ``n_slices`` slices if there are few different values.
     """
     _, which = np.unique(values, return_inverse=True)
     share = np.bincount(which, weights=weight / weight.sum())
@@ -40,29 +49,30 @@ def slices(values: Array, weight: Array, n_slices: int) -> Indices:
 
 
 def sir_kernel(Z: Array, weight: Array, labels: Indices) -> Array:
-    """``sum_h p_h m_h m_h^T``."""
+    """SIR matrix ``sum_h p_h m_h m_h^T``."""
     share, means = _slice_means(Z, weight, labels)
     return (means.T * share) @ means
 
 
 def save_kernel(Z: Array, weight: Array, labels: Indices) -> Array:
-    """``sum_h p_h (C - C_h)^2`` with C the covariance of all, the identity if Z is white.
+    """SAVE matrix ``sum_h p_h (C - C_h)^2``, where C is the covariance of the whole sample.
 
-    With C in its place, directions without any spread in the sample tell nothing.
+    C is the identity if Z is white.  Because of C, a direction with zero variance contributes
+    nothing.
     """
     share, means = _slice_means(Z, weight, labels)
     total, M = _covariance(Z, weight), np.zeros((Z.shape[1], Z.shape[1]))
     for h, mean in enumerate(means):
-        own = labels == h
-        change = total - _covariance(Z[own] - mean, weight[own] / share[h])
+        rows = labels == h
+        change = total - _covariance(Z[rows] - mean, weight[rows] / share[h])
         M += share[h] * change @ change
     return M
 
 
 def whitening(X: Array, weight: Array) -> Array:
-    """``A`` (d, d) so that ``X A`` has the covariance I, for X (n, d) with mean zero.
+    """Matrix ``A`` (d, d) such that ``X A`` has covariance I, for X (n, d) with mean zero.
 
-    Where the covariance of X is singular, it gets a ridge.
+    A ridge is added to a singular covariance.
     """
     variances, axes = np.linalg.eigh(_covariance(X, weight))
     ridge = RIDGE * variances.mean() if variances[0] <= SINGULAR * variances[-1] else 0.0
@@ -72,13 +82,14 @@ def whitening(X: Array, weight: Array) -> Array:
 def sliced_directions(
     sample: Sample, labels: Sequence[Indices], kernel: Kernel
 ) -> tuple[Array, Array]:
-    """Eigenvalues (d,), the largest first, and directions (d, d) of standardised x as rows.
+    """Eigenvalues (d,), the largest first, and directions (d, d), the rows, for standardised x.
 
-    ``labels`` holds the slices of each output.  Along the directions x has unit variance and no
-    correlation; signs are such that x grows with the first output.
+    ``labels`` contains the slice numbers for each output.  The projections of x on the directions
+    are uncorrelated and have unit variance, or less if a ridge was added.  The sign of a direction
+    is such that its projection has a covariance >= 0 with the first output.
     """
     A = whitening(sample.X, sample.weight)
-    M = np.mean([kernel(sample.X @ A, sample.weight, own) for own in labels], axis=0)
+    M = np.mean([kernel(sample.X @ A, sample.weight, slice_of) for slice_of in labels], axis=0)
     values, vectors = np.linalg.eigh(M)
     W = (A @ vectors[:, ::-1]).T
     growth = (sample.weight * sample.Y[:, 0]) @ (sample.X @ W.T)
@@ -86,12 +97,12 @@ def sliced_directions(
 
 
 def _slice_means(Z: Array, weight: Array, labels: Indices) -> tuple[Array, Array]:
-    """Shares (h,) of the slices and means (h, d) within them."""
+    """Shares (h,) of the slices, and means (h, d) in the slices."""
     member = (labels[:, None] == np.arange(labels.max() + 1)) * weight[:, None]
     share: Array = member.sum(axis=0)
     return share, (member.T @ Z) / share[:, None]
 
 
 def _covariance(Z: Array, weight: Array) -> Array:
-    """``sum_i w_i z_i z_i^T``."""
+    """Second moments ``sum_i w_i z_i z_i^T``: the covariance if Z has mean zero."""
     return (Z.T * weight) @ Z
