@@ -1,1 +1,1 @@
-"""Helpers that all rooms share: checks of arguments, workers, optional packages."""
+"""Shared helpers: validation, parallel workers, numerical tools, optional packages."""

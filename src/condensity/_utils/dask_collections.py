@@ -1,4 +1,4 @@
-"""Dask arrays and data frames, chunk by chunk."""
+"""Chunks of Dask arrays and data frames."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def is_dask(*values: Any) -> bool:
 
 
 def delayed_chunks(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]:
-    """The chunks of the samples, delayed: (number of the chunk, X, y, weight) each."""
+    """Delayed chunks of the samples: a tuple (chunk number, X, y, weight) for each chunk."""
     constant = sample_weight is None or isinstance(sample_weight, Real)
     rest = [y] if constant else [y, sample_weight]
     if not is_dask(X) or not all(is_dask(values) for values in rest):
@@ -30,7 +30,7 @@ def delayed_chunks(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]:
     if len({len(column) for column in columns}) > 1:
         raise ValueError(
             f"X, y and sample_weight have {[len(column) for column in columns]} chunks: "
-            "repartition or rechunk them alike"
+            "rechunk or repartition them to the same chunks"
         )
     if constant:
         columns.append([sample_weight] * len(columns[0]))
@@ -38,9 +38,9 @@ def delayed_chunks(X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, ...]]:
 
 
 def delayed_columns(values: Any, like: Any = None) -> list[Any]:
-    """The chunks of a collection, delayed, each with all columns.
+    """Delayed chunks of a collection, each with all columns.
 
-    An array is cut into the chunks of ``like``, if that is an array of the same length.
+    An array is rechunked like ``like``, if ``like`` is an array of the same length.
     """
     if hasattr(values, "rechunk"):
         chunks = dict.fromkeys(range(1, values.ndim), -1)
@@ -53,25 +53,25 @@ def delayed_columns(values: Any, like: Any = None) -> list[Any]:
 
 
 def empty_header(X: Any) -> Any:
-    """A collection without rows that has the names and the number of the inputs."""
+    """Empty collection with the names and the number of the inputs."""
     return X._meta if hasattr(X, "columns") else np.empty((0, X.shape[1]))
 
 
 def share(model: Any) -> Any:
-    """A model as one object of the graph, however many chunks use it."""
+    """Delayed model, stored once in the task graph for all chunks."""
     return require("dask", "dask").delayed(model, traverse=False)
 
 
 def map_chunks(model: Any, method: str, X: Any, shape: tuple[int, ...]) -> Any:
-    """The result of a method of a model for each chunk of ``X``, as a Dask array (m, *shape)."""
+    """Results of a method of a model for all chunks of ``X``: a Dask array (m, *shape)."""
     shared = share(model)
     return concatenate(X, [(_call, shared, method, chunk) for chunk in delayed_columns(X)], shape)
 
 
 def concatenate(X: Any, tasks: list[tuple[Any, ...]], shape: tuple[int, ...]) -> Any:
-    """The results of ``tasks``, one for each chunk of ``X``, as one Dask array (m, *shape).
+    """Results of ``tasks``, one for each chunk of ``X``: a Dask array (m, *shape).
 
-    A task is a function and its arguments, of which the last is the chunk.
+    A task is a tuple of a function and its arguments; the last argument is the chunk.
     """
     da, delayed = require("dask.array", "dask"), require("dask", "dask").delayed
     known = X.chunks[0] if hasattr(X, "chunks") else [np.nan] * len(tasks)
@@ -84,7 +84,7 @@ def concatenate(X: Any, tasks: list[tuple[Any, ...]], shape: tuple[int, ...]) ->
 
 
 def _or_empty(shape: tuple[int, ...], function: Callable[..., Any], *arguments: Any) -> Any:
-    """The result, or an empty array for a chunk without rows, which a data frame may have."""
+    """Result of a task, or an empty array for an empty chunk of a data frame."""
     return function(*arguments) if len(arguments[-1]) else np.empty((0, *shape))
 
 

@@ -1,4 +1,4 @@
-"""Optional packages: imported when needed, with words that say how to get them."""
+"""Import of optional packages, with an error that names the extra to install."""
 
 from __future__ import annotations
 
@@ -7,13 +7,33 @@ from typing import Any
 
 
 def require(module: str, extra: str, *, otherwise: str = "") -> Any:
-    """Import ``module``, which comes with ``condensity[extra]``, or say so and what else may do."""
+    """Import an optional module.
+
+    Parameters
+    ----------
+    module : str
+        Full name of the module.
+    extra : str
+        Name of the extra ``condensity[extra]`` that installs it.
+    otherwise : str, default=""
+        Another remedy, appended to the error message.
+
+    Returns
+    -------
+    module
+        The imported module.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If the package is not installed.
+    """
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         package = module.split(".")[0]
         raise ModuleNotFoundError(
-            f"{package} is needed for this and is not installed: "
+            f"the optional package {package} is not installed: "
             f"run pip install 'condensity[{extra}]'{otherwise}",
             name=package,
         ) from error

@@ -1,4 +1,4 @@
-"""Mapping over workers: the same answer for any number of them, wherever they are."""
+"""Parallel map over workers; the result does not depend on their number or kind."""
 
 from __future__ import annotations
 
@@ -14,38 +14,68 @@ R = TypeVar("R")
 
 
 def one_blas_thread() -> threadpool_limits:
-    """A context in which BLAS runs on one thread.
+    """Context manager that limits BLAS to one thread.
 
-    Matrices of a few hundred rows lose with more of them, badly so on busy machines, and sums in
-    another order would make the answer depend on the machine.
+    With more threads, products of matrices with a few hundred rows are slower, above all on a busy
+    machine.  More threads also change the order of sums, so the result would depend on the machine.
+
+    Returns
+    -------
+    threadpool_limits
+        The context manager.
     """
     return threadpool_limits(limits=1, user_api="blas")
 
 
 def parallel_map(n_jobs: int | None) -> Callable[[Callable[[T], R], Iterable[T]], Iterable[R]]:
-    """A ``map`` that runs on ``n_jobs`` workers (joblib's meaning) and keeps the order."""
-    return partial(_spread, n_jobs)
+    """Function like ``map`` that runs on joblib workers, with one BLAS thread for each worker.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        Number of workers, as in joblib.
+
+    Returns
+    -------
+    callable
+        It takes a function and an iterable, and yields the results in the order of the items.
+    """
+    return partial(_on_workers, n_jobs)
 
 
-def _spread(n_jobs: int | None, function: Callable[[T], R], items: Iterable[T]) -> Iterable[R]:
+def _on_workers(n_jobs: int | None, function: Callable[[T], R], items: Iterable[T]) -> Iterable[R]:
+    """Results of ``function`` for all items, computed on joblib workers."""
     run = Parallel(n_jobs=n_jobs, return_as="generator")
     results: Iterable[R] = run(delayed(_on_one_thread)(function, item) for item in items)
     return results
 
 
 def thread_map(n_jobs: int | None) -> Callable[[Callable[[T], R], Iterable[T]], Iterable[R]]:
-    """A ``map`` on ``n_jobs`` threads that keeps the order: for functions that let others run."""
+    """Function like ``map`` that runs on threads, for functions that release the GIL.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        Number of threads, as in joblib.
+
+    Returns
+    -------
+    callable
+        It takes a function and an iterable, and yields the results in the order of the items.
+    """
     return partial(_in_threads, n_jobs)
 
 
 def _in_threads(n_jobs: int | None, function: Callable[[T], R], items: Iterable[T]) -> Iterable[R]:
-    # The limit holds for the whole process: it is set once, around all threads.
+    """Results of ``function`` for all items, computed on threads."""
+    # The limit applies to the whole process, so it is set once around all threads.
     with one_blas_thread():
-        # Threads, whatever the backend of the caller: samples are not worth sending around.
+        # Threads for any backend of the caller: copying the samples would cost more.
         run = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
         yield from run(delayed(function)(item) for item in items)
 
 
 def _on_one_thread(function: Callable[[T], R], item: T) -> R:
+    """Result of ``function`` for one item, with one BLAS thread."""
     with one_blas_thread():
         return function(item)

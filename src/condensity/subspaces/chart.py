@@ -39,7 +39,7 @@ class Chart:
 
     @classmethod
     def around(cls, W: Array, n_fixed: int = 0) -> Chart:
-        """Chart with origin ``W`` (dz, dx), whose first ``n_fixed`` orthonormal rows do not change."""
+        """Chart with origin ``W`` (dz, dx); its first ``n_fixed`` rows do not change."""
         complement = np.linalg.svd(W)[2][len(W) :]
         return cls(W[:n_fixed], W[n_fixed:], complement)
 
