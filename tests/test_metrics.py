@@ -143,7 +143,7 @@ def test_hpd_coverage_by_sampling_is_repeatable():
 
 def test_pit_of_several_outputs_needs_as_many_columns():
     dist, Y = two_outputs(5)
-    with pytest.raises(ValueError, match="y has 1 columns but 2 were fitted"):
+    with pytest.raises(ValueError, match="y has 1 columns but the density has 2 outputs"):
         metrics.pit(dist, Y[:, 0])
 
 

@@ -56,7 +56,7 @@ def test_plot_density_takes_frames_and_needs_directions():
     settled = {"location": "none", "bandwidth": 0.4, "penalty": 0.01}
     quick = LSCE(1, n_starts=1, n_members=1, random_state=0, **settled)
     assert plot_density(quick.fit(frame, y), frame, y).collections
-    with pytest.raises(ValueError, match="y has 1 columns but 2 were fitted"):
+    with pytest.raises(ValueError, match="y has 1 columns but the density has 2 outputs"):
         plot_density(quick.fit(X, np.column_stack([y, y**2])), X, y)
     with pytest.raises(ValueError, match="X has 120 rows but y has 119"):
         plot_density(quick.fit(X, y), X, y[1:])

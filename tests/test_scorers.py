@@ -123,7 +123,7 @@ def test_what_has_no_density_is_refused_in_one_sentence():
     with pytest.raises(TypeError, match="LSMI at the end of Pipeline has no predict_dist"):
         scorers.neg_crps(pipe.fit(X, y), X, y)
     unfinished = GridSearchCV(QUICK, {"penalty": [0.1]}, cv=2, refit=False).fit(X, y)
-    with pytest.raises(TypeError, match="ends in one and was refitted"):
+    with pytest.raises(TypeError, match="or a search over one with refit=True"):
         scorers.neg_crps(unfinished, X, y)
 
 

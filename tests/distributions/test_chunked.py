@@ -104,7 +104,7 @@ def test_what_is_in_parts_twice_still_comes_into_memory(both):
 
 def test_there_is_one_axis_to_pick_from(both):
     for d in both:
-        with pytest.raises(IndexError, match="one axis"):
+        with pytest.raises(IndexError, match="indexed by row, got an index with 2 axes"):
             d[np.zeros((2, 2), int)]
 
 

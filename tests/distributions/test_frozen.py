@@ -126,7 +126,9 @@ def test_many_values_are_answered_in_pieces(monkeypatch):
 
 
 def test_it_is_one_density_of_one_output():
-    with pytest.raises(ValueError, match=r"one output, this mixture has 2.*mixture.marginal\(j\)"):
+    with pytest.raises(
+        ValueError, match=r"one output, but the densities have 2.*dist.marginal\(j\)"
+    ):
         random_mixture(0, dy=2).frozen(0)
     with pytest.raises(IndexError, match="out of bounds"):
         random_mixture(0).frozen(3)

@@ -523,7 +523,7 @@ def test_inputs_are_left_untouched():
         ),
         (
             lambda m: m.crps(np.zeros((3, 2))),
-            r"got \(3, 2\): pass one point a density",
+            r"got \(3, 2\): pass one point for each density",
         ),
         (lambda m: m.pdf_on(np.zeros((4, 2))), r"\(G, 1\).*got \(4, 2\): stack"),
         (lambda m: m.pdf_on([0.0, np.nan]), "grid contains NaN"),
@@ -532,14 +532,14 @@ def test_inputs_are_left_untouched():
         (lambda m: m.interval(95), r"pass a probability such as 0\.9"),
         (lambda m: m.hdr(1.0), r"pass a probability such as 0\.9"),
         (lambda m: m.prob(1, 0), "swap the bounds"),
-        (lambda m: m.prob([0.0, 1.0], 2.0), r"lower must .*\(3,\).*mixture\[index\]"),
+        (lambda m: m.prob([0.0, 1.0], 2.0), r"lower must .*\(3,\).*dist\[index\]"),
         (lambda m: m.prob(0.0, np.nan), "upper contains NaN"),
         (lambda m: m.marginal(1), "integers from -1 to 0.*1 outputs"),
         (lambda m: m.marginal(0.5), "columns must be integers"),
         (lambda m: m.marginal([0, -1]), "list each output once"),
-        (lambda m: Mixture.average([m, m], [1.0]), "leave them out for equal"),
-        (lambda m: Mixture.average([m, m], [1.0, -1.0]), "leave them out for equal"),
-        (lambda m: Mixture.average([m, m[:2]]), "share their rows and outputs"),
+        (lambda m: Mixture.average([m, m], [1.0]), "pass None for equal"),
+        (lambda m: Mixture.average([m, m], [1.0, -1.0]), "pass None for equal"),
+        (lambda m: Mixture.average([m, m[:2]]), "have the same rows and outputs"),
     ],
 )
 def test_bad_arguments_are_refused_with_a_remedy(call, remedy):
@@ -559,7 +559,7 @@ def test_bad_arguments_are_refused_with_a_remedy(call, remedy):
     ],
 )
 def test_functions_of_one_output_point_to_the_marginal(call):
-    with pytest.raises(ValueError, match=r"this mixture has 2: .*mixture\.marginal\(j\)"):
+    with pytest.raises(ValueError, match=r"the densities have 2: .*dist\.marginal\(j\)"):
         call(random_mixture(32, dy=2))
 
 

@@ -50,23 +50,23 @@ def assert_refused(estimator, match, *args, **kwargs):
             Y,
             "X contains NaN in 1 of 40 rows, first at row 1, column 1: drop",
         ),
-        (with_value(X, np.inf), Y, "X contains infinity .* drop these rows or fill them in"),
+        (with_value(X, np.inf), Y, "X contains infinity .* drop these rows or impute them"),
         (X, with_value(Y, np.nan), "y contains NaN in 1 of 40 rows, first at row 4"),
         (X, with_value(Y, -np.inf), "y contains infinity"),
         (X, Y[:-1], "X has 40 rows but y has 39 .* one target for each row"),
         (X, None, "requires y to be passed.* call fit"),
-        (X, np.full(40, 2.5), "y does not vary in column 0: .* drop that column"),
-        (np.ones((40, 3)), Y, "X does not vary in any column: there is nothing to condition on"),
+        (X, np.full(40, 2.5), "y does not vary in column 0: .* drop this column"),
+        (np.ones((40, 3)), Y, "X does not vary in any column: pass at least one input"),
         (X.astype(complex), Y, "X is complex; pass real and imaginary parts"),
         (X, Y + 1j, "y is complex; pass real and imaginary parts"),
-        (np.full((40, 1), "red"), Y, "X holds text: pass numbers; .*OneHotEncoder"),
-        (X, np.full(40, "red"), "y holds text: pass numbers"),
-        (X.astype(str), Y, "X holds text"),
-        (X, Y.astype(str).astype(object), "y holds text"),
+        (np.full((40, 1), "red"), Y, "X contains text: pass numbers; .*OneHotEncoder"),
+        (X, np.full(40, "red"), "y contains text: pass numbers"),
+        (X.astype(str), Y, "X contains text"),
+        (X, Y.astype(str).astype(object), "y contains text"),
         ((X + 1j).astype(object), Y, "X is complex; pass real and imaginary parts"),
-        (X * 1e200, Y, "X holds numbers as large as .*: rescale it towards 1"),
-        (X, Y * 1e200, "y holds numbers as large as .*: rescale it towards 1"),
-        (X, Y * 1e-200, "y varies by only .*e-20[01]: rescale it towards 1"),
+        (X * 1e200, Y, "X contains values as large as .*: rescale X to values near 1"),
+        (X, Y * 1e200, "y contains values as large as .*: rescale y to values near 1"),
+        (X, Y * 1e-200, "y has a standard deviation of only .*e-20[01]: rescale y to"),
         (X[:1], Y[:1], "at least 2 distinct samples .* n_samples=1: pass more data"),
         (X[:4], Y[:4], "n_samples=4 .* into cv=5 folds: pass cv=4 or less"),
         (np.repeat(X[:1], 40, 0), np.repeat(Y[:1], 40), "at least 2 distinct samples"),
@@ -81,9 +81,9 @@ def test_data(estimator, x, y, match):
     ("weight", "match"),
     [
         (with_value(np.ones(40), -0.5), "must be >= 0, got -0.5 at row 4: .* weight 0"),
-        ("balanced", "sample_weight must be numbers, one a sample, got 'balanced'"),
+        ("balanced", "sample_weight must contain one number for each sample, got 'balanced'"),
         (np.zeros(40), "zero for every sample: at least two"),
-        (np.ones(39), r"shape \(40,\), one weight a sample, got \(39,\)"),
+        (np.ones(39), r"shape \(40,\), one weight for each sample, got \(39,\)"),
         (with_value(np.ones(40), np.nan), "sample_weight contains NaN"),
         (np.arange(40) == 3, "at least 2 distinct samples with positive weight, got n_samples=1"),
     ],
@@ -96,24 +96,27 @@ def test_weights(estimator, weight, match):
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
-        ({"bandwidth": -1.0}, "bandwidth must be None .selected., a number from 1e-6 .* got -1.0"),
+        (
+            {"bandwidth": -1.0},
+            "bandwidth must be None .selected by cross-validation., a number .* got -1.0",
+        ),
         ({"bandwidth": (0.5, 0.0)}, r"got \(0.5, 0.0\)"),
-        ({"bandwidth": (0.5, 0.1, 0.2)}, "a pair of them"),
+        ({"bandwidth": (0.5, 0.1, 0.2)}, "a pair .sigma_z, sigma_y."),
         ({"bandwidth": "wide"}, "got 'wide'"),
         ({"bandwidth": np.inf}, "got inf"),
-        ({"penalty": -0.1}, "penalty must be None .selected. or a number >= 0, got -0.1"),
+        ({"penalty": -0.1}, "penalty, .* must be None .* or a finite number >= 0, got -0.1"),
         ({"penalty": "big"}, "got 'big'"),
         ({"cv": 1}, r"cv must be an integer >= 2 \(folds\), got 1"),
         ({"cv": 2.5}, "cv must be a number of folds, a splitter or a list .* got 2.5"),
         ({"cv": "many"}, "got 'many'"),
-        ({"cv": [1, 2, 3]}, "a list of .train, test. rows that fit the 40 samples"),
-        ({"cv": [([0], np.arange(20, 60))]}, "rows that fit the 40 samples"),
-        ({"cv": ShuffleSplit(3, random_state=0)}, "exactly once, as KFold and GroupKFold do"),
-        ({"cv": TimeSeriesSplit(3)}, "got row 0 in 0 of 3 folds"),
-        ({"cv": RepeatedKFold(n_splits=2, n_repeats=2)}, "got row 0 in 2 of 4 folds"),
-        ({"cv": [([], np.arange(40))]}, "fewer than two folds with weight"),
+        ({"cv": [1, 2, 3]}, "a list of .train, test. row numbers for the 40 samples"),
+        ({"cv": [([0], np.arange(20, 60))]}, "row numbers for the 40 samples"),
+        ({"cv": ShuffleSplit(3, random_state=0)}, "exactly once, like KFold and GroupKFold"),
+        ({"cv": TimeSeriesSplit(3)}, "got row 0 in 0 of 3 test folds"),
+        ({"cv": RepeatedKFold(n_splits=2, n_repeats=2)}, "got row 0 in 2 of 4 test folds"),
+        ({"cv": [([], np.arange(40))]}, "fewer than two folds with a positive weight"),
         ({"bandwidth": True}, "got True"),
-        ({"bandwidth": 1e-170}, "a number from 1e-6 to 1e6"),
+        ({"bandwidth": 1e-170}, "a number between 1e-6 and 1e6"),
         ({"n_centers": 41}, "n_centers must be an integer between 2 and 40, .* got 41"),
         ({"n_centers": 1}, "got 1"),
         ({"n_centers": "many"}, "or 'auto', got 'many'"),
@@ -134,13 +137,13 @@ def test_parameters(estimator, parameters, match):
         ({"n_components": "all"}, "got 'all'"),
         ({"n_starts": 0}, "n_starts must be an integer >= 1, got 0"),
         ({"max_iter": 0}, "max_iter must be an integer >= 1, got 0"),
-        ({"verbose": "loud"}, "verbose must be 0, 1 or a callable .* got 'loud'"),
+        ({"verbose": "loud"}, "verbose must be 0, 1 or a callable, .* got 'loud'"),
         ({"scoring": "r2"}, "scoring must be one of 'squared', 'crps', 'log', got 'r2'"),
         ({"n_members": 0}, "n_members must be an integer >= 1, got 0"),
         ({"location": "middle"}, "location must be 'auto', 'none', 'linear' or a regressor"),
         ({"location": KMeans()}, r"a regressor with fit and predict, got KMeans\(\)"),
         ({"min_bandwidth": -1}, "min_bandwidth must be None .* a number >= 0 .* got -1"),
-        ({"min_bandwidth": [0.1, 0.1]}, r"one for each of the 1 outputs, got \[0.1, 0.1\]"),
+        ({"min_bandwidth": [0.1, 0.1]}, r"one number for each of the 1 outputs, got \[0.1, 0.1\]"),
         ({"min_bandwidth": "fine"}, "got 'fine'"),
     ],
 )
@@ -151,11 +154,11 @@ def test_parameters_of_lsce(parameters, match):
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
-        ({"epsilon": -0.1}, "epsilon must be None .selected. or a number >= 0, .* got -0.1"),
+        ({"epsilon": -0.1}, "epsilon must be None .* or a number >= 0, .* got -0.1"),
         ({"epsilon": np.nan}, "got nan"),
         ({"epsilon": "near"}, "got 'near'"),
         ({"epsilon": True}, "got True"),
-        ({"bandwidth": 0.0}, "bandwidth must be None .selected. or a number from 1e-6 .* got 0.0"),
+        ({"bandwidth": 0.0}, "bandwidth must be None .* or a number between 1e-6 .* got 0.0"),
         ({"bandwidth": (0.5, 0.5)}, r"got \(0.5, 0.5\)"),
         ({"bandwidth": np.inf}, "got inf"),
         ({"cv": 1}, r"cv must be an integer >= 2 \(folds\), got 1"),
@@ -167,7 +170,9 @@ def test_parameters_of_epsilon_kde(parameters, match):
 
 
 def test_the_remedy_for_too_few_samples_of_epsilon_kde():
-    remedy = "EpsilonKDE cannot cut n_samples=4 .* cv=4 or less, or fix both epsilon and bandwidth"
+    remedy = (
+        "EpsilonKDE cannot split n_samples=4 .* cv=4 or less, or fix both epsilon and bandwidth"
+    )
     assert_refused(EpsilonKDE(epsilon=1.0), remedy, X[:4], Y[:4])
     EpsilonKDE(epsilon=1.0, bandwidth=0.5).fit(X[:4], Y[:4])
 
@@ -176,7 +181,7 @@ def test_the_remedy_for_too_few_samples_of_epsilon_kde():
 def test_folds_must_leave_something_to_fit(estimator):
     halves = clone(estimator).set_params(cv=KFold(2))
     weight = (np.arange(40) < 20).astype(float)
-    assert_refused(halves, "fewer than two folds with weight", X, Y, weight)
+    assert_refused(halves, "fewer than two folds with a positive weight", X, Y, weight)
 
 
 @BOTH
@@ -186,7 +191,7 @@ def test_a_fold_that_holds_every_centre_is_refused(estimator):
     Y2 = np.r_[Y[:2], np.repeat(Y[2], 38)]
     cv = PredefinedSplit(np.r_[0, 0, np.ones(38, int)])
     few = estimator.__class__(**estimator.get_params() | {"n_centers": 2, "cv": cv})
-    assert_refused(few, "holds every one of the 2 centres.* raise n_centers", X2, Y2, weight)
+    assert_refused(few, "fold 0 contains all 2 centres.* raise n_centers", X2, Y2, weight)
 
 
 def test_the_remedy_for_too_few_samples_names_all_that_is_selected():
@@ -228,7 +233,7 @@ def test_predict_before_fit_and_with_the_wrong_columns(estimator):
         fresh.predict(X[:, :2])
     with pytest.raises(ValueError, match="X has 40 rows but y has 39"):
         fresh.score(X, Y[:-1])
-    with pytest.raises(ValueError, match="y has 2 columns but 1 were fitted"):
+    with pytest.raises(ValueError, match="y has 2 columns but the density has 1 outputs"):
         fresh.score(X, np.column_stack([Y, Y]))
     with pytest.raises(ValueError, match="X contains NaN"):
         fresh.predict(with_value(X, np.nan))

@@ -133,7 +133,7 @@ def test_a_single_model_is_a_function_of_z_alone():
     assert len(model.predict_dist(X).blocks) == 2  # kernels and background
     by_z = model.predict_dist_reduced(model.transform(X)).pdf(y)
     np.testing.assert_allclose(by_z, model.predict_dist(X).pdf(y), rtol=1e-8)
-    with pytest.raises(ValueError, match="Z has 3 columns but n_components_ is 2: pass as many"):
+    with pytest.raises(ValueError, match="Z has 3 columns but n_components_ is 2: pass 2 columns"):
         model.predict_dist_reduced(np.zeros((1, 3)))
 
 

@@ -141,7 +141,7 @@ def test_densities_of_reduced_inputs_are_those_of_the_inputs():
     model = PublishedLSCE(2, n_starts=1, bandwidth=0.5, penalty=0.1, random_state=0).fit(X, y)
     by_z = model.predict_dist_reduced(model.transform(X)).pdf(y)
     np.testing.assert_allclose(by_z, model.predict_dist(X).pdf(y), rtol=1e-10)
-    with pytest.raises(ValueError, match="Z has 3 columns but n_components_ is 2: pass as many"):
+    with pytest.raises(ValueError, match="Z has 3 columns but n_components_ is 2: pass 2 columns"):
         model.predict_dist_reduced(np.zeros((1, 3)))
 
 

@@ -274,7 +274,7 @@ def test_frames_keep_their_names_on_the_way_to_the_reducer():
         ({"n_components": True}, "got True"),
         ({"n_components": 1.5}, "got 1.5"),
         ({"n_components": []}, r"got \[\]"),
-        ({"n_components": [1, 1]}, r"a sequence of different ones to choose from, got \[1, 1\]"),
+        ({"n_components": [1, 1]}, r"a sequence of different integers >= 1, got \[1, 1\]"),
         ({"n_components": [1, "2"]}, r"got \[1, '2'\]"),
         ({"reducer": FixedSubspace(), "n_components": 1}, "has 0: set it there and leave"),
         (
@@ -282,7 +282,10 @@ def test_frames_keep_their_names_on_the_way_to_the_reducer():
             "one parameter of that name, Pipeline.* has 2: set it there",
         ),
         ({"n_components": "auto", "cv": 1}, r"cv must be an integer >= 2 \(folds\), got 1"),
-        ({"n_components": [1, 2], "cv": 50}, "Reduced cannot cut n_samples=40 .* fix n_components"),
+        (
+            {"n_components": [1, 2], "cv": 50},
+            "Reduced cannot split n_samples=40 .* fix n_components",
+        ),
         ({"random_state": -1}, "random_state must be an integer >= 0"),
         ({"n_components": 6}, "between 1 and 5, the number of inputs that vary, got 6"),
         (
@@ -307,7 +310,7 @@ def test_reduced_inputs_must_have_the_columns_of_z():
         model.predict_dist_reduced(np.zeros((1, 2)))
     with pytest.raises(NotFittedError):
         model.transform(X)
-    with pytest.raises(ValueError, match="Z has 5 columns but n_components_ is 2: pass as many"):
+    with pytest.raises(ValueError, match="Z has 5 columns but n_components_ is 2: pass 2 columns"):
         model.fit(X, y).predict_dist_reduced(X)
 
 

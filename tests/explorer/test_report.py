@@ -285,7 +285,12 @@ def test_what_no_page_can_show_is_refused_with_the_reason(tmp_path):
         (ValueError, "pass its training samples as X", fixed.fit(X, y), {}),
         (ValueError, "y was passed without X", model, {"y": y}),
         (ValueError, "X_test was passed without y_test", model, {"X_test": X}),
-        (ValueError, "y has 2 columns but 1 were fitted", model, {"X": X, "y": explored.BOTH}),
+        (
+            ValueError,
+            "y has 2 columns but the density has 1 outputs",
+            model,
+            {"X": X, "y": explored.BOTH},
+        ),
         (ValueError, "100", model, {"X": X, "y": y[:3]}),
         (
             ValueError,

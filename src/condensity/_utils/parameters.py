@@ -1,6 +1,7 @@
-"""The gate for parameters: the values that an estimator's settings may have.
+"""Validation of the parameters of estimators.
 
-An error says what is expected and which value was met.
+Each function returns the valid parameter in its standard form, or raises an error.  The error names
+the parameter, the allowed values and the invalid value.
 """
 
 from __future__ import annotations
@@ -13,7 +14,26 @@ import numpy as np
 
 
 def check_count(name: str, value: Any, *, low: int, high: int | None = None, why: str = "") -> int:
-    """An integer in ``[low, high]``."""
+    """Integer in ``[low, high]``.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter, for the error message.
+    value : object
+        Value to check.
+    low : int
+        Smallest allowed value.
+    high : int or None, default=None
+        Largest allowed value; None: no limit.
+    why : str, default=""
+        Text for the error message after the range: its reason, or other allowed values.
+
+    Returns
+    -------
+    int
+        The value.
+    """
     is_integer = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_integer or value < low or (high is not None and value > high):
         span = f">= {low}" if high is None else f"between {low} and {high}"
@@ -22,86 +42,87 @@ def check_count(name: str, value: Any, *, low: int, high: int | None = None, why
 
 
 def check_subsample(value: Any) -> int | None:
-    """How many samples all is chosen with, or None: all of them."""
+    """Maximum number of samples for model selection, or None: no limit."""
     return None if value is None else check_count("subsample", value, low=10, why=" or None")
 
 
 def check_counts(name: str, value: Any, *, most: int) -> list[int | None]:
-    """The numbers to try: None, an integer, several in a sequence, or "auto" up to ``most``."""
+    """Candidates from None, an integer, a sequence of integers, or "auto": 1 to ``most``."""
     if isinstance(value, str) and value == "auto":
         return list(range(1, most + 1))
     if value is None:
         return [None]
-    listed = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
-    counts = list(value) if listed else [value]
+    is_sequence = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+    counts = list(value) if is_sequence else [value]
     ok = all(isinstance(c, Integral) and not isinstance(c, bool) and int(c) >= 1 for c in counts)
     if not ok or not counts or len(set(counts)) < len(counts):
         raise ValueError(
-            f"{name} must be None (what the reducer has), 'auto', an integer >= 1 or a sequence of "
-            f"different ones to choose from, got {value!r}"
+            f"{name} must be None (the value of the reducer), 'auto', an integer >= 1 or a "
+            f"sequence of different integers >= 1, got {value!r}"
         )
     return [int(c) for c in counts]
 
 
 def check_part(name: str, value: Any, method: str, what: str) -> Any:
-    """Something that can be fitted and has ``method``."""
+    """Object with the methods ``fit`` and ``method``; a class is not allowed."""
     if isinstance(value, type) or not all(hasattr(value, verb) for verb in ("fit", method)):
         raise ValueError(f"{name} must be {what} with fit and {method}, got {value!r}")
     return value
 
 
 def check_bandwidth(value: Any) -> tuple[float, float] | None:
-    """None, a number, or a pair ``(sigma_z, sigma_y)``, all positive."""
+    """Bandwidths ``(sigma_z, sigma_y)`` from None, a positive number or a pair of them."""
     if value is None:
         return None
     pair = (value, value) if isinstance(value, Real) else value
     ok = isinstance(pair, Sequence | np.ndarray) and not isinstance(pair, str) and len(pair) == 2
     if not ok or not all(_is_number(s) and 1e-6 <= float(s) <= 1e6 for s in pair):
         raise ValueError(
-            "bandwidth must be None (selected), a number from 1e-6 to 1e6 or a pair of them "
-            f"(sigma_z, sigma_y), in standardised units, got {value!r}"
+            "bandwidth must be None (selected by cross-validation), a number between 1e-6 and 1e6, "
+            "or a pair (sigma_z, sigma_y) of such numbers, in standard deviations of x and y, "
+            f"got {value!r}"
         )
     return float(pair[0]), float(pair[1])
 
 
 def check_width(value: Any) -> float | None:
-    """None or a positive number, the bandwidth of the outputs alone."""
+    """Bandwidth of the outputs from None or a positive number."""
     if value is None:
         return None
     if not _is_number(value) or not 1e-6 <= float(value) <= 1e6:
         raise ValueError(
-            "bandwidth must be None (selected) or a number from 1e-6 to 1e6, in standard "
-            f"deviations of y, got {value!r}"
+            "bandwidth must be None (selected by cross-validation) or a number between 1e-6 and "
+            f"1e6, in standard deviations of y, got {value!r}"
         )
     return float(value)
 
 
 def check_epsilon(value: Any) -> float | None:
-    """None or a number >= 0, infinity included."""
+    """Radius from None or a number >= 0; infinity is allowed."""
     if value is None:
         return None
     if not _is_number(value) or not float(value) >= 0:
         raise ValueError(
-            "epsilon must be None (selected) or a number >= 0, a distance between standardised "
-            f"inputs (infinity takes all samples), got {value!r}"
+            "epsilon must be None (selected by cross-validation) or a number >= 0, a distance "
+            f"between standardised inputs (infinity: all samples), got {value!r}"
         )
     return float(value)
 
 
 def check_penalty(value: Any) -> float | None:
-    """None or a number >= 0."""
+    """Penalty from None or a finite number >= 0."""
     if value is None:
         return None
     if not _is_number(value) or not 0 <= float(value) < np.inf:
         raise ValueError(
-            f"penalty must be None (selected) or a number >= 0, got {value!r}: "
-            "it weighs |alpha|^2 / 2"
+            "penalty, the factor of |alpha|^2 / 2, must be None (selected by cross-validation) or "
+            f"a finite number >= 0, got {value!r}"
         )
     return float(value)
 
 
 def check_least_bandwidth(value: Any, dy: int) -> Any:
-    """None, or a number >= 0 for each of ``dy`` outputs, (dy,)."""
+    """Smallest bandwidths (dy,) from None, a number >= 0 or one number for each output."""
     if value is None:
         return None
     try:
@@ -111,7 +132,7 @@ def check_least_bandwidth(value: Any, dy: int) -> Any:
     if not (np.isfinite(least).all() and (least >= 0).all()):
         raise ValueError(
             "min_bandwidth must be None (the resolution of y), a number >= 0 in the units of y, "
-            f"or one for each of the {dy} outputs, got {value!r}"
+            f"or one number for each of the {dy} outputs, got {value!r}"
         )
     return least
 
@@ -121,7 +142,7 @@ def _is_number(value: Any) -> bool:
 
 
 def check_directions(value: Any, dx: int) -> Any:
-    """A matrix (dz, dx) with linearly independent rows; None is the identity."""
+    """Matrix (dz, dx) with linearly independent rows; the identity for None."""
     if value is None:
         return np.eye(dx)
     try:
@@ -139,23 +160,23 @@ def check_directions(value: Any, dx: int) -> Any:
 
 
 def check_verbose(value: Any) -> Any:
-    """A number or a callable."""
+    """Verbosity: an integer or a progress callback."""
     if not callable(value) and not isinstance(value, Integral):
         raise ValueError(
-            f"verbose must be 0, 1 or a callable that is told of the progress, got {value!r}"
+            f"verbose must be 0, 1 or a callable, used as a progress callback, got {value!r}"
         )
     return value
 
 
 def check_option(name: str, value: Any, options: Sequence[str]) -> str:
-    """One of ``options``."""
+    """String that is one of ``options``."""
     if value not in options:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}")
     return str(value)
 
 
 def check_rng(random_state: Any) -> np.random.Generator:
-    """A generator from None, an integer, a ``RandomState`` or a ``Generator``."""
+    """Random generator from None, an integer, a ``RandomState`` or a ``Generator``."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     if isinstance(random_state, np.random.RandomState):

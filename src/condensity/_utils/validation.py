@@ -1,6 +1,6 @@
-"""The gate for data: what an estimator is given passes here or is refused.
+"""Validation of the data that estimators receive.
 
-An error says what is wrong, which value was met and what to do about it.
+Each error message contains the cause, the invalid value and the remedy.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ from sklearn.utils.validation import check_array, validate_data
 from condensity._typing import Array, Indices, Mask
 from condensity._utils.parameters import check_count
 
-#: Numbers beyond this, or spread below its inverse, would overflow or vanish when squared.
+#: Limit for values; its inverse is the limit for standard deviations.  Beyond these limits,
+#: products of squares could overflow or underflow.
 LARGEST = 1e100
 
 
 def check_sample(
     estimator: Any, X: Any, Y: Any, sample_weight: Any, *, part: bool = False
 ) -> tuple[Array, Array, Array, int]:
-    """Training data as arrays: X (n, dx), Y (n, dy), weights (n,) and how many axes Y had.
+    """Training data as arrays: X (n, dx), Y (n, dy), weights (n,) and the number of axes of ``Y``.
 
-    A ``part`` of the data may be without weight, and keeps the unit of its weights.
+    With ``part``, the data are one chunk of a larger sample: all weights may be zero, and the
+    weights are not rescaled.
     """
     if Y is None:
         raise ValueError(
@@ -38,22 +40,22 @@ def check_sample(
     check_same_length(X, Y)
     weight = check_weight(sample_weight, len(X), empty=part)
     if not part:
-        # A power of two, so that integer weights stay exact and add up like repetitions.
+        # Scale by a power of two: integer weights stay exact and act like repeated samples.
         weight = np.asarray(np.ldexp(weight, -int(np.frexp(weight.max())[1])))
     return X, Y, weight, axes
 
 
 def check_first_inputs(estimator: Any, X: Any) -> Array:
-    """Inputs to fit to, as a finite float array (n, dx)."""
+    """Training inputs as a finite float array (n, dx)."""
     names = column_names(X)
-    remember_inputs(BaseEstimator(), X)  # refuses names it could not remember
+    remember_inputs(BaseEstimator(), X)  # raises an error for invalid feature names
     values = _numeric("X", X, estimator=estimator, input_name="X")
     _representable("X", values, names)
     return values
 
 
 def check_same_length(X: Sized, Y: Sized) -> None:
-    """As many targets as rows."""
+    """Raise an error unless X and Y have the same length."""
     if len(X) != len(Y):
         raise ValueError(
             f"X has {len(X)} rows but y has {len(Y)} (inconsistent numbers of samples): "
@@ -62,12 +64,12 @@ def check_same_length(X: Sized, Y: Sized) -> None:
 
 
 def remember_inputs(estimator: Any, X: Any) -> None:
-    """Set ``n_features_in_`` and ``feature_names_in_``: once all else has succeeded."""
+    """Set ``n_features_in_`` and ``feature_names_in_``; called at the end of a successful fit."""
     validate_data(estimator, X, skip_check_array=True)
 
 
 def check_inputs(estimator: Any, X: Any) -> Array:
-    """Inputs as a finite float array (m, dx) with the columns of the fit."""
+    """Inputs as a finite float array (m, dx); the columns must be those of the fit."""
     values = _numeric("X", X, estimator=estimator, input_name="X")
     validate_data(estimator, X, reset=False, skip_check_array=True)
     _representable("X", values, column_names(X))
@@ -79,47 +81,52 @@ def check_reduced(Z: Any, dz: int) -> Array:
     values = _numeric("Z", Z)
     _representable("Z", values)
     if values.shape[1] != dz:
-        raise ValueError(f"Z has {values.shape[1]} columns but n_components_ is {dz}: pass as many")
+        raise ValueError(
+            f"Z has {values.shape[1]} columns but n_components_ is {dz}: pass {dz} columns"
+        )
     return values
 
 
 def column_names(X: Any) -> Sequence[str] | None:
-    """The names of a frame's columns."""
+    """Column names of a data frame, or None."""
     return [str(name) for name in X.columns] if hasattr(X, "columns") else None
 
 
 def check_targets(Y: Any, *, n_outputs: int | None = None) -> tuple[Array, int]:
-    """Targets as a finite float array (m, dy) and the number of axes they came with."""
+    """Targets as a finite float array (m, dy), and the number of axes of the argument."""
     Y = _numeric("y", Y, ensure_2d=False)
     axes = Y.ndim
     Y = Y.reshape(len(Y), -1)
     _representable("y", Y)
     if n_outputs is not None and Y.shape[1] != n_outputs:
         raise ValueError(
-            f"y has {Y.shape[1]} columns but {n_outputs} were fitted: pass the same targets"
+            f"y has {Y.shape[1]} columns but the density has {n_outputs} outputs: pass one column "
+            "for each output"
         )
     return Y, axes
 
 
 def check_weight(sample_weight: Any, n: int, *, empty: bool = False) -> Array:
-    """Weights (n,), ones by default; none of them need be positive if they may be ``empty``."""
+    """Weights (n,), ones by default; with ``empty``, all of them may be zero."""
     if sample_weight is None:
         return np.ones(n)
     if isinstance(sample_weight, str):
-        raise ValueError(f"sample_weight must be numbers, one a sample, got {sample_weight!r}")
+        raise ValueError(
+            f"sample_weight must contain one number for each sample, got {sample_weight!r}"
+        )
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n, sample_weight)
     weight = _numeric("sample_weight", sample_weight, ensure_2d=False)
     if weight.shape != (n,):
         raise ValueError(
-            f"sample_weight must have shape ({n},), one weight a sample, got {weight.shape}"
+            f"sample_weight must have shape ({n},), one weight for each sample, got {weight.shape}"
         )
     _finite("sample_weight", weight[:, None])
     if weight.min() < 0:
         row = int(weight.argmin())
         raise ValueError(
             f"sample_weight must be >= 0, got {weight[row]:g} at row {row}: "
-            "give samples that should not count the weight 0"
+            "use weight 0 for samples to ignore"
         )
     if not weight.any() and not empty:
         raise ValueError(
@@ -129,7 +136,7 @@ def check_weight(sample_weight: Any, n: int, *, empty: bool = False) -> Array:
 
 
 def check_folds(cv: Any, X: Array, Y: Array, weight: Array) -> int | Indices:
-    """A number of folds, or for each row the fold that holds it out (n,)."""
+    """Number of folds, or the number of the test fold of each row (n,)."""
     if cv is None:
         return 5
     if isinstance(cv, Integral):
@@ -142,32 +149,38 @@ def check_folds(cv: Any, X: Array, Y: Array, weight: Array) -> int | Indices:
             np.add.at(times, held_out, 1)
     except (TypeError, ValueError, IndexError) as error:
         raise ValueError(
-            f"cv must be a number of folds, a splitter or a list of (train, test) rows that fit "
+            "cv must be a number of folds, a splitter or a list of (train, test) row numbers for "
             f"the {len(X)} samples, got {cv!r} ({error})"
         ) from None
     if (times != 1).any():
         row = int(np.argmax(times != 1))
         raise ValueError(
-            "cv must hold every sample out exactly once, as KFold and GroupKFold do, "
-            f"got row {row} in {times[row]} of {len(splits)} folds"
+            "cv must hold out every sample exactly once, like KFold and GroupKFold, "
+            f"got row {row} in {times[row]} of {len(splits)} test folds"
         )
     if len(np.unique(labels[weight > 0])) < 2:
-        raise ValueError("cv leaves fewer than two folds with weight: spread the samples over more")
+        raise ValueError(
+            "cv has fewer than two folds with a positive weight: use a cv with more folds"
+        )
     return labels
 
 
 def check_usable(usable: Mask) -> None:
-    """Refuse folds that leave no centre to the others (``usable`` (folds, b))."""
+    """Raise an error if a fold contains all centres; ``usable`` is (folds, b)."""
     if not usable.any(axis=1).all():
         fold = int(np.argmin(usable.any(axis=1)))
         raise ValueError(
-            f"fold {fold} holds every one of the {usable.shape[1]} centres, so nothing could "
-            "be fitted without it: raise n_centers or use more folds"
+            f"fold {fold} contains all {usable.shape[1]} centres, so no model can be fitted "
+            "without it: raise n_centers or use more folds"
         )
 
 
 def check_enough(name: str, n: int, n_distinct: int, *, n_folds: int | None, fix: str) -> None:
-    """Refuse samples too small to fit, or to cut into folds when something is to be selected."""
+    """Raise an error if there are too few samples for the fit or for the folds.
+
+    ``n_folds`` is None without cross-validation.  ``fix`` names the parameters to fix, which makes
+    cross-validation unnecessary.
+    """
     if n_distinct < 2:
         raise ValueError(
             f"{name} needs at least 2 distinct samples with positive weight, "
@@ -175,7 +188,7 @@ def check_enough(name: str, n: int, n_distinct: int, *, n_folds: int | None, fix
         )
     if n_folds is not None and n < n_folds:
         raise ValueError(
-            f"{name} cannot cut n_samples={n} (with positive weight) into cv={n_folds} "
+            f"{name} cannot split n_samples={n} (with positive weight) into cv={n_folds} "
             f"folds: pass cv={n} or less, or fix {fix}"
         )
 
@@ -183,35 +196,41 @@ def check_enough(name: str, n: int, n_distinct: int, *, n_folds: int | None, fix
 def check_varies(
     x_sd: Array, y_sd: Array, names: Sequence[str] | None, *, subsample: int | None = None
 ) -> None:
-    """Warn of constant inputs (standard deviation zero), refuse constant targets.
+    """Warn about constant inputs and raise an error for constant targets.
 
-    Of more samples only a ``subsample`` was looked at.
+    ``x_sd`` (dx,) and ``y_sd`` (dy,) are standard deviations.  ``subsample`` is the size of the
+    subsample that they come from, if there is one.
     """
-    among = "" if subsample is None else f" among the {subsample} samples that were drawn"
+    where = "" if subsample is None else f" in the subsample of {subsample} samples"
     if not y_sd.all():
-        remedy = "drop that column or look for what went wrong with it"
+        remedy = "drop this column or check its values"
         raise ValueError(
-            f"y does not vary in column {_list(np.flatnonzero(y_sd == 0))}{among}: a constant has "
+            f"y does not vary in column {_list(np.flatnonzero(y_sd == 0))}{where}: a constant has "
             f"no density; {remedy if subsample is None else 'raise subsample'}"
         )
     if not x_sd.any():
-        raise ValueError("X does not vary in any column: there is nothing to condition on")
+        raise ValueError(
+            "X does not vary in any column: pass at least one input with different values"
+        )
     for name, sd in (("X", x_sd), ("y", y_sd)):
         if sd[sd > 0].min() < 1 / LARGEST:
-            raise ValueError(f"{name} varies by only {sd[sd > 0].min():g}: rescale it towards 1")
+            raise ValueError(
+                f"{name} has a standard deviation of only {sd[sd > 0].min():g}: rescale {name} "
+                "to a standard deviation near 1"
+            )
     if not x_sd.all():
         which = np.flatnonzero(x_sd == 0)
         warnings.warn(
             f"X does not vary in column {_list(which if names is None else np.take(names, which))}"
-            f"{among}: kept with zero weight; drop it"
-            f"{' or raise subsample' if among else ''} to silence this warning",
+            f"{where}: kept with zero weight; drop it"
+            f"{' or raise subsample' if where else ''} to silence this warning",
             UserWarning,
             stacklevel=5,
         )
 
 
 def _numeric(name: str, values: Any, **options: Any) -> Array:
-    """Whatever holds real numbers, as floats; text and complex numbers are refused."""
+    """Values as floats; text and complex numbers raise an error."""
     try:
         raw = check_array(values, dtype=None, order="C", ensure_all_finite=False, **options)
     except ValueError as error:
@@ -220,16 +239,17 @@ def _numeric(name: str, values: Any, **options: Any) -> Array:
         raise ValueError(_complex(name)) from None
     cells = raw.ravel() if raw.dtype == object else ()
     if raw.dtype.kind in "US" or any(isinstance(cell, str | bytes) for cell in cells):
-        remedy = "pass numbers; text that spells them becomes them with astype(float)"
+        remedy = "pass numbers; convert numeric text with astype(float)"
         if name == "X":
-            remedy += ", categories with sklearn.preprocessing.OneHotEncoder"
-        raise ValueError(f"{name} holds text: {remedy}")
+            remedy += " and categories with sklearn.preprocessing.OneHotEncoder"
+        raise ValueError(f"{name} contains text: {remedy}")
     if any(isinstance(cell, complex) for cell in cells):
         raise ValueError(_complex(name))
     return np.asarray(raw, dtype=np.float64)
 
 
 def _complex(name: str) -> str:
+    """Error message for complex numbers."""
     return (
         f"Complex data not supported: {name} is complex; pass real and imaginary parts as "
         "separate columns"
@@ -237,6 +257,7 @@ def _complex(name: str) -> str:
 
 
 def _finite(name: str, values: Array, columns: Sequence[str] | None = None) -> None:
+    """Raise an error if values (n, d) contain NaN or infinity."""
     bad = ~np.isfinite(values)
     if not bad.any():
         return
@@ -245,7 +266,7 @@ def _finite(name: str, values: Array, columns: Sequence[str] | None = None) -> N
     where = column if columns is None else repr(columns[column])
     remedy = "drop these rows"
     if name in ("X", "Z"):
-        remedy += " or fill them in, for instance with sklearn.impute.SimpleImputer"
+        remedy += " or impute them, for instance with sklearn.impute.SimpleImputer"
     raise ValueError(
         f"{name} contains {kind} in {int(bad.any(axis=1).sum())} of {len(values)} rows, first at "
         f"row {row}, column {where}: {remedy}"
@@ -253,11 +274,13 @@ def _finite(name: str, values: Array, columns: Sequence[str] | None = None) -> N
 
 
 def _representable(name: str, values: Array, columns: Sequence[str] | None = None) -> None:
-    """Finite, and small enough for squares and products of squares."""
+    """Raise an error unless values (n, d) are finite and not above the limit."""
     _finite(name, values, columns)
     largest = float(np.abs(values).max(initial=0.0))
     if largest > LARGEST:
-        raise ValueError(f"{name} holds numbers as large as {largest:g}: rescale it towards 1")
+        raise ValueError(
+            f"{name} contains values as large as {largest:g}: rescale {name} to values near 1"
+        )
 
 
 def _list(items: Any) -> str:

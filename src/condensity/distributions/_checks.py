@@ -1,4 +1,4 @@
-"""What a conditional mixture accepts, and the words in which it refuses the rest."""
+"""Argument validation for conditional densities."""
 
 from __future__ import annotations
 
@@ -13,37 +13,40 @@ from condensity.distributions.block import Block
 
 
 def as_numbers(values: ArrayLike, name: str) -> Array:
-    """``values`` as floats, none of them NaN."""
+    """``values`` as a float array without NaN."""
     out = np.asarray(values, dtype=float)
     if np.isnan(out).any():
-        raise ValueError(f"{name} contains NaN: drop or impute the rows concerned")
+        raise ValueError(f"{name} contains NaN: drop or impute these rows")
     return out
 
 
 def rows_of(Y: ArrayLike, rows: int, columns: int) -> Array:
-    """One point for each density: (m, dy), where dy = 1 also takes (m,) and a scalar."""
+    """One point for each density: (m, dy).  With dy = 1, (m,) and a scalar are also allowed."""
     out = as_numbers(Y, "Y")
     if columns == 1 and out.ndim < 2:
         out = np.broadcast_to(out, (rows,))[:, None] if out.ndim == 0 else out[:, None]
     if out.shape != (rows, columns):
         raise ValueError(
             f"Y must have shape ({rows}, {columns}), one row for each density and one column for "
-            f"each output, got {np.shape(Y)}: pass one point a density, or use pdf_on(grid) for "
-            "all densities at the same points"
+            f"each output, got {np.shape(Y)}: pass one point for each density, or use pdf_on(grid) "
+            "for all densities at the same points"
         )
     return out
 
 
 def rows_at(index: Any, rows: int) -> Indices:
-    """The numbers of the rows that ``index`` stands for: an integer, slice, array or mask."""
+    """Row numbers for ``index``: an integer, a slice, an array of integers or a mask."""
     out = np.atleast_1d(np.arange(rows)[index])
     if out.ndim != 1:
-        raise IndexError("a mixture has one axis, its rows: index it with at most one array")
+        raise IndexError(
+            f"densities are indexed by row, got an index with {out.ndim} axes: pass an integer, a "
+            "slice or a one-dimensional array"
+        )
     return out
 
 
 def grid_of(grid: ArrayLike, columns: int) -> Array:
-    """Points (G, dy) shared by all densities; (G,) will do when dy = 1."""
+    """Grid points (G, dy) for all densities.  With dy = 1, (G,) is also allowed."""
     out = as_numbers(grid, "grid")
     out = out[:, None] if columns == 1 and out.ndim == 1 else out
     if out.ndim != 2 or out.shape[1] != columns:
@@ -55,18 +58,18 @@ def grid_of(grid: ArrayLike, columns: int) -> Array:
 
 
 def row_bound(bound: ArrayLike, rows: int, name: str) -> Array:
-    """Scalar or (m,) bound as (m,), infinities included."""
+    """Bound (m,) from a scalar or an array (m,); infinity is allowed."""
     out = as_numbers(bound, name)
     if out.shape not in ((), (rows,), (rows, 1)):
         raise ValueError(
             f"{name} must be a number or have shape ({rows},), one for each density, "
-            f"got shape {out.shape}: select densities with mixture[index] first"
+            f"got shape {out.shape}: select densities first, with dist[index]"
         )
     return np.broadcast_to(out.reshape(-1), (rows,))
 
 
 def ordered_bounds(lower: ArrayLike, upper: ArrayLike, rows: int) -> tuple[Array, Array]:
-    """Both bounds as (m,), the lower nowhere above the upper."""
+    """Bounds (m,) and (m,), with lower <= upper in every row."""
     a, b = row_bound(lower, rows, "lower"), row_bound(upper, rows, "upper")
     if (a > b).any():
         i = int(np.argmax(a > b))
@@ -75,7 +78,7 @@ def ordered_bounds(lower: ArrayLike, upper: ArrayLike, rows: int) -> tuple[Array
 
 
 def probability(level: float) -> float:
-    """``level`` strictly between 0 and 1."""
+    """Probability strictly between 0 and 1."""
     if not 0 < level < 1:
         raise ValueError(
             f"level must lie strictly between 0 and 1, got {level}: pass a probability such as 0.9"
@@ -84,43 +87,45 @@ def probability(level: float) -> float:
 
 
 def one_output(columns: int, what: str) -> None:
-    """Refuse ``what`` unless dy = 1."""
+    """Raise an error unless dy = 1; ``what`` is the name of the method."""
     if columns != 1:
         raise ValueError(
-            f"{what} is defined for one output, this mixture has {columns}: "
-            "take one of them first, mixture.marginal(j)"
+            f"{what} is defined for one output, but the densities have {columns}: "
+            "select one output first, with dist.marginal(j)"
         )
 
 
 def columns_of(columns: int | Sequence[int], total: int) -> NDArray[np.intp]:
-    """Distinct output indices in [0, total), negative ones counted from the end."""
+    """Distinct output numbers in [0, total); negative numbers count from the end."""
     out = np.atleast_1d(np.asarray(columns))
     inside = out.ndim == 1 and out.size > 0 and np.issubdtype(out.dtype, np.integer)
     if not inside or (out < -total).any() or (out >= total).any():
         raise ValueError(
             f"columns must be integers from {-total} to {total - 1}, got {columns!r}: "
-            f"this mixture has {total} outputs"
+            f"the densities have {total} outputs"
         )
     out = out % total
     if len(np.unique(out)) < len(out):
-        raise ValueError(f"columns name an output twice, got {columns!r}: list each output once")
+        raise ValueError(
+            f"columns contains an output twice, got {columns!r}: list each output once"
+        )
     return out
 
 
 def mixing_weights(weights: ArrayLike | None, count: int) -> Array:
-    """``count`` weights >= 0 that sum to one; equal when None."""
+    """Weights (count,) with sum one; equal weights for None."""
     out = np.ones(count) if weights is None else np.asarray(weights, dtype=float)
     if out.shape != (count,) or not (np.isfinite(out) & (out >= 0)).all() or not out.sum() > 0:
         raise ValueError(
             f"weights must be {count} finite numbers >= 0, not all 0, one for each mixture, "
-            f"got {weights!r}: leave them out for equal weights"
+            f"got {weights!r}: pass None for equal weights"
         )
     shares: Array = out / out.sum()
     return shares
 
 
 def checked_blocks(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """Blocks as float arrays whose shapes agree within each and between them."""
+    """Blocks with float arrays of matching shapes and valid values."""
     out = tuple(_as_arrays(block) for block in blocks)
     if not out:
         raise ValueError("a mixture needs at least one block, got none: pass [Block(...)]")
@@ -130,6 +135,7 @@ def checked_blocks(blocks: Sequence[Block]) -> tuple[Block, ...]:
 
 
 def _as_arrays(block: Block) -> Block:
+    """The block with all fields as float arrays."""
     weights, centers, factor = (
         np.asarray(a, dtype=float) for a in (block.log_weights, block.centers, block.factor)
     )
@@ -140,10 +146,12 @@ def _as_arrays(block: Block) -> Block:
 
 
 def _check_shapes(block: Block, m: int, outputs: tuple[int, ...]) -> None:
+    """Raise an error unless the block has m rows and the outputs of the other blocks."""
     if block.log_weights.ndim != 2 or block.centers.ndim != 2 or block.centers.size == 0:
         raise ValueError(
             "a block needs log_weights of shape (m, b) and centers of shape (b, dy), b and dy > 0, "
-            f"got {block.log_weights.shape} and {block.centers.shape}: reshape(-1, 1) one output"
+            f"got {block.log_weights.shape} and {block.centers.shape}: use centers.reshape(-1, 1) "
+            "for one output"
         )
     b, dy = len(block.centers), outputs[0] if outputs else -1
     expected = {
@@ -158,19 +166,24 @@ def _check_shapes(block: Block, m: int, outputs: tuple[int, ...]) -> None:
         if value is not None and value.shape != shape:
             raise ValueError(
                 f"{name} of a block must have shape {shape}, got {value.shape}: "
-                "all blocks of a mixture share their rows and outputs"
+                "all blocks of a mixture must have the same rows and outputs"
             )
     _check_values(block)
 
 
 def _check_values(block: Block) -> None:
+    """Raise an error unless all fields are finite, with a valid factor and positive scales."""
     fields = (block.centers, block.factor, block.shift, block.scale)
     if not all(np.isfinite(a).all() for a in fields if a is not None):
-        raise ValueError("centers, factor, shift and scale of a block must be finite numbers")
+        raise ValueError(
+            "centers, factor, shift and scale of a block must be finite: remove NaN and infinity"
+        )
     if not (np.diagonal(block.factor) > 0).all() or np.triu(block.factor, 1).any():
         raise ValueError(
             "factor must be lower triangular with a positive diagonal: "
             "pass np.linalg.cholesky(covariance)"
         )
     if block.scale is not None and not (block.scale > 0).all():
-        raise ValueError(f"scale must be > 0 in every row, got {block.scale.min()}")
+        raise ValueError(
+            f"scale must be > 0 in every row, got {block.scale.min()}: pass positive scales"
+        )
