@@ -1,11 +1,17 @@
 """Modes and highest-density regions of one-dimensional Gaussian mixtures.
 
-Between neighbouring critical points p is monotone, so ``{p >= f}`` begins or ends at most
-once in each such cell, at a root of ``log p(y) = log f``.  Its mass is a sum of differences
-of F, and the region of a given level is one more root, in f.
+Between neighbouring critical points p is monotone.  In each such cell the region ``{p >= f}`` has
+at most one end, a root of ``log p(y) = log f``.  The mass of the region is a sum of differences of
+the distribution function F.  The height f of a region with given probability is the root of one
+more equation.  Highest-density regions are described in [1]_.
 
-Critical points are the zeros of the score ``u = p'/p = sum_k r_k (mu_k - y) / s_k^2``, whose
-responsibilities r_k never underflow, however empty the gap between two modes.
+Critical points are the zeros of the score ``u = p'/p = sum_k r_k (mu_k - y) / s_k^2``.  Its
+responsibilities r_k do not underflow, even in a wide gap between two modes.
+
+References
+----------
+.. [1] R. J. Hyndman, "Computing and graphing highest density regions," The American Statistician
+   50(2), 1996.
 """
 
 from __future__ import annotations
@@ -28,14 +34,14 @@ from condensity.distributions._univariate import (
     map_rows,
 )
 
-#: A component lighter than this changes no probability and no density that matters.
+#: Components with a weight up to this are ignored.
 NEGLIGIBLE = 1e-20
 
 #: Differences of probabilities and of log densities below this are rounding errors.
 ROUNDING = 2e-15
 
-#: Spots of the scan in standard deviations about each component's mean, STEP apart near it.
-#: Sparser ones go on to where even a component of weight NEGLIGIBLE yields to the others.
+#: Scan points around the mean of each component, in its standard deviations.  They are STEP apart
+#: near the mean.  The outermost ones are beyond the range of a component of weight NEGLIGIBLE.
 STEP = 0.5
 SPOTS = np.concatenate(
     [[-10, -8, -6, -5, -4, -3], np.arange(-2, 2 + STEP, STEP), [3, 4, 5, 6, 8, 10]]
@@ -45,33 +51,33 @@ SPOTS = np.concatenate(
 def modes(c: UnivariateMixtures) -> list[Array]:
     """All local maxima of each ``p_i``, the highest first: r arrays of shape (k_i,).
 
-    Components lighter than ``NEGLIGIBLE`` are not looked at.
+    Components with a weight up to ``NEGLIGIBLE`` are ignored.
     """
     out: list[Array] = []
     for part in _parts(c):
-        own = _trim(c.take(part))
-        row, y, _, rising = _signed_scan(own)
-        turn, x, log_x = _turns(own, row, y, rising)
+        trimmed = _trim(c.take(part))
+        row, y, _, rising = _signed_scan(trimmed)
+        turn, x, log_x = _turns(trimmed, row, y, rising)
         peak = rising[turn]
         row, x, log_x = row[turn][peak], x[peak], log_x[peak]
-        out += _ragged(row, x[np.lexsort((-log_x, row))], len(own))
+        out += _ragged(row, x[np.lexsort((-log_x, row))], len(trimmed))
     return out
 
 
 def hdr(
     c: UnivariateMixtures, level: float, heights: UnivariateMixtures | None = None
 ) -> list[Array]:
-    """``{y : p_i(y) >= f_i}``, the smallest set of probability ``level``, as intervals.
+    """Highest-density regions ``{y : p_i(y) >= f_i}`` of probability ``level``, as intervals.
 
     Parameters
     ----------
-    c : Components
-        ``r`` mixtures.
+    c : UnivariateMixtures
+        ``r`` mixtures that define the probabilities.
     level : float
         Probability of the region, strictly between 0 and 1.
-    heights : Components, optional
-        Mixtures by whose height points are ranked, where that is not p: a density seen through a
-        map has its probabilities from one mixture and its heights from another.
+    heights : UnivariateMixtures or None, default=None
+        ``r`` mixtures that define the heights p; None: the same as ``c``.  A density with bounds
+        has probabilities from one mixture and heights from another.
 
     Returns
     -------
@@ -81,33 +87,33 @@ def hdr(
     level, heights = probability(level), c if heights is None else heights
     out: list[Array] = []
     for part in _parts(heights):
-        mass, own = _trim(c.take(part)), _trim(heights.take(part))
-        cells = _cells(own)
-        row, x = _crossings(own, cells, _threshold(mass, own, cells, level))
-        out += _ragged(row[::2], x.reshape(-1, 2), len(own))
+        mass, height = _trim(c.take(part)), _trim(heights.take(part))
+        cells = _cells(height)
+        row, x = _crossings(height, cells, _threshold(mass, height, cells, level))
+        out += _ragged(row[::2], x.reshape(-1, 2), len(height))
     return out
 
 
 def hpd_level(c: UnivariateMixtures, y: Array, heights: UnivariateMixtures | None = None) -> Array:
-    """``P(p_i(Y) >= p_i(y_i))`` for Y ~ p_i: the level of the smallest region that holds y_i.
+    """``P(p_i(Y) >= p_i(y_i))`` for Y ~ p_i: the level of the smallest region that contains y_i.
 
-    Uniform on [0, 1] when y_i is drawn from p_i; 0 at the highest mode, 1 far away.  ``heights``
-    as in :func:`hdr`.
+    It is 0 at the highest mode and 1 in the far tails.  It is uniform on [0, 1] if y_i is drawn
+    from p_i.  ``heights`` is as in :func:`hdr`.
     """
     out, heights = np.empty(len(c)), c if heights is None else heights
     for part in _parts(heights):
-        mass, own = _trim(c.take(part)), _trim(heights.take(part))
-        log_f = map_rows(_log_pdf, own, np.arange(len(own)), y[part])
-        level = _mass(mass, *_crossings(own, _cells(own), log_f))
+        mass, height = _trim(c.take(part)), _trim(heights.take(part))
+        log_f = map_rows(_log_pdf, height, np.arange(len(height)), y[part])
+        level = _mass(mass, *_crossings(height, _cells(height), log_f))
         out[part] = np.where(np.isfinite(log_f), np.clip(level, 0.0, 1.0), 1.0)
     return out
 
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """Intervals on which p is monotone, row after row, from left to right.
+    """Intervals on which p is monotone, in order of rows, from left to right.
 
-    The outermost two of a row reach to infinity.
+    The first and the last interval of a row are unbounded.
     """
 
     row: Indices  # (n,)
@@ -119,22 +125,27 @@ class _Cells:
 
 
 def _parts(c: UnivariateMixtures) -> list[slice]:
+    """Row blocks in which the tables of the scan fit in memory."""
     return row_blocks(len(c), 4 * len(SPOTS) * c.width)
 
 
 def _ragged(row: Indices, values: Array, rows: int) -> list[Array]:
+    """One array for each row from ``values`` (n, ...), which are sorted by row number."""
     cuts = np.cumsum(np.bincount(row, minlength=rows))[:-1]
     return np.split(values, cuts) if rows else []
 
 
 def _trim(c: UnivariateMixtures) -> UnivariateMixtures:
-    """Drop columns that are negligible in all rows; heaviest first, negligible ones weightless."""
+    """Mixtures with components sorted by weight, the heaviest first, without negligible ones.
+
+    All rows keep the same number of components.  A negligible component among these gets weight 0.
+    """
     count = max(1, int((c.weights > NEGLIGIBLE).sum(axis=1).max(initial=0)))
     order = np.argsort(-c.weights, axis=1, kind="stable")[:, :count]
     full = (np.broadcast_to(a, c.weights.shape) for a in (c.weights, c.means, c.sds))
     weights, means, sds = (np.take_along_axis(a, order, axis=1) for a in full)
     light = weights <= NEGLIGIBLE
-    # What has no weight stands where the heaviest stands, so that it bounds nothing.
+    # Components without weight get the position of the heaviest one: they must not widen brackets.
     means, sds = (np.where(light, a[:, :1], a) for a in (means, sds))
     return UnivariateMixtures(np.where(light, 0.0, weights), means, sds)
 
@@ -150,6 +161,7 @@ def _relative_terms(c: UnivariateMixtures, y: Array) -> tuple[Array, Array, Arra
 
 
 def _log_pdf(c: UnivariateMixtures, y: Array) -> Array:
+    """``log p_i(y_i)``: (n,)."""
     terms, _, top = _relative_terms(c, y)
     with np.errstate(divide="ignore"):
         out: Array = np.log(terms.sum(axis=1) / ROOT_2PI) + top
@@ -157,7 +169,7 @@ def _log_pdf(c: UnivariateMixtures, y: Array) -> Array:
 
 
 def _slopes(c: UnivariateMixtures, y: Array) -> Array:
-    """Return ``log p``, the score ``u = p'/p`` and its slope ``u' = p''/p - u^2``: (3, n)."""
+    """``log p``, the score ``u = p'/p`` and its derivative ``u' = p''/p - u^2``: (3, n)."""
     terms, z, top = _relative_terms(c, y)
     total = terms.sum(axis=1)
     log_p = np.log(total / ROOT_2PI) + top
@@ -169,11 +181,13 @@ def _slopes(c: UnivariateMixtures, y: Array) -> Array:
 
 
 def _score(c: UnivariateMixtures, y: Array) -> Array:
+    """Score ``u = p'/p``: (n,)."""
     out: Array = _slopes(c, y)[1]
     return out
 
 
-def _bend(c: UnivariateMixtures, y: Array) -> Array:
+def _score_slope(c: UnivariateMixtures, y: Array) -> Array:
+    """Derivative ``u'`` of the score: (n,)."""
     out: Array = _slopes(c, y)[2]
     return out
 
@@ -186,7 +200,7 @@ def _solve(
     value: Array | float = 0.0,
     slack: float = 0.0,
 ) -> Array:
-    """Roots of ``f(y) = value``, give or take ``slack``, for mixtures ``row``: (n,)."""
+    """Roots of ``f(y) = value`` with tolerance ``slack`` in f, for mixtures ``row``: (n,)."""
 
     def excess(y: Array, row: Indices, value: Array) -> Array:
         return map_rows(f, c, row, y) - value
@@ -197,12 +211,13 @@ def _solve(
 
 
 def _scan(c: UnivariateMixtures) -> tuple[Indices, Array]:
-    """Increasing points, row after row, fine enough to tell the critical points apart.
+    """Increasing points, in order of rows, dense enough to separate the critical points.
 
-    At a mode p'' <= 0, hence |y - mu_k| <= s_k for some k: every mode is within one standard
-    deviation of a component's mean, and empty gaps need no points.  Spots about the means,
-    rounded to a lattice as fine as the row's narrowest spots, are few when components overlap
-    (the lattice limits them) and few when they do not (the components do).
+    At a mode p'' <= 0, hence |y - mu_k| <= s_k for some k.  Every mode is therefore within one
+    standard deviation of the mean of a component, and gaps between components need no points.  The
+    points are rounded to a grid with a spacing of STEP standard deviations of the narrowest
+    component of the row.  Their number is small in both cases: the grid limits it if components
+    overlap, and the number of components limits it if they do not.
     """
     step = STEP * c.sds.min(axis=1, keepdims=True)
     low = c.means.min(axis=1, keepdims=True) - step
@@ -215,10 +230,11 @@ def _scan(c: UnivariateMixtures) -> tuple[Indices, Array]:
 
 
 def _signed_scan(c: UnivariateMixtures) -> tuple[Indices, Array, Array, NDArray[np.bool_]]:
-    """Rows, places, log p and whether p rises, with a point where the score nears zero and turns.
+    """Row, position and log p of all scan points, and whether p rises there.
 
-    A mode and an antimode within one cell leave the signs at its ends equal; between them the
-    score has an extremum, which its derivative betrays.
+    Between two scan points there may be both a mode and an antimode.  The score then has the same
+    sign at both points, and an extremum between them where its derivative is zero.  Such extrema
+    are added to the scan points.
     """
     row, y = _scan(c)
     log_p, u, v = map_rows(_slopes, c, row, y)
@@ -226,7 +242,7 @@ def _signed_scan(c: UnivariateMixtures) -> tuple[Indices, Array, Array, NDArray[
     towards_zero = np.where(rising, -v, v)
     inside = (row[1:] == row[:-1]) & (rising[1:] == rising[:-1])
     dip = np.flatnonzero(inside & (towards_zero[:-1] > 0) & (towards_zero[1:] < 0))
-    x = _solve(_bend, c, row[dip], (y[dip], y[dip + 1]))
+    x = _solve(_score_slope, c, row[dip], (y[dip], y[dip + 1]))
     extra = map_rows(_slopes, c, row[dip], x)
     new = ((row, row[dip]), (y, x), (log_p, extra[0]), (rising, extra[1] >= 0))
     row, y, log_p, rising = (np.insert(a, dip + 1, b) for a, b in new)
@@ -236,13 +252,14 @@ def _signed_scan(c: UnivariateMixtures) -> tuple[Indices, Array, Array, NDArray[
 def _turns(
     c: UnivariateMixtures, row: Indices, y: Array, rising: NDArray[np.bool_]
 ) -> tuple[Indices, Array, Array]:
-    """Zeros of p' between points of the scan: after which point, where, and log p there."""
+    """Zeros of p' between scan points: index of the point before, position and log p."""
     turn = np.flatnonzero((row[1:] == row[:-1]) & (rising[1:] != rising[:-1]))
     x = _solve(_score, c, row[turn], (y[turn], y[turn + 1]))
     return turn, x, map_rows(_log_pdf, c, row[turn], x)
 
 
 def _cells(c: UnivariateMixtures) -> _Cells:
+    """Cells between scan points and critical points."""
     row, y, log_p, rising = _signed_scan(c)
     turn, x, log_x = _turns(c, row, y, rising)
     row = np.insert(row, turn + 1, row[turn])
@@ -261,20 +278,20 @@ def _cells(c: UnivariateMixtures) -> _Cells:
 
 
 def _crossings(c: UnivariateMixtures, cells: _Cells, log_f: Array) -> tuple[Indices, Array]:
-    """Rows and places where log p meets ``log_f`` (r,), upwards and downwards in turn.
+    """Rows and positions where log p crosses ``log_f`` (r,), upwards and downwards in turn.
 
-    A row whose ``log_f`` is NaN or infinite has none.
+    A row with NaN or infinity in ``log_f`` has no crossing.
     """
     goal = np.where(np.isfinite(log_f), log_f, np.nan)[cells.row]
-    met = np.flatnonzero((cells.log_left < goal) != (cells.log_right < goal))
-    row, goal = cells.row[met], goal[met]
-    own = c.sds[row].min(axis=1)
-    # p(y) <= exp(-d^2 / 2) / (sqrt(2 pi) min s), d the distance to the nearest mean in its s.
-    far = np.sqrt(2 * np.maximum(0.0, -np.log(ROOT_2PI * own) - goal)) + 1.0
+    crossed = np.flatnonzero((cells.log_left < goal) != (cells.log_right < goal))
+    row, goal = cells.row[crossed], goal[crossed]
+    narrowest = c.sds[row].min(axis=1)
+    # p(y) <= exp(-d^2 / 2) / (sqrt(2 pi) min s), where d is the smallest |y - mu_k| / s_k.
+    far = np.sqrt(2 * np.maximum(0.0, -np.log(ROOT_2PI * narrowest) - goal)) + 1.0
     lower = (c.means[row] - far[:, None] * c.sds[row]).min(axis=1)
     upper = (c.means[row] + far[:, None] * c.sds[row]).max(axis=1)
-    lower = np.maximum(lower, cells.left[met])
-    upper = np.minimum(upper, cells.right[met])
+    lower = np.maximum(lower, cells.left[crossed])
+    upper = np.minimum(upper, cells.right[crossed])
     return row, _solve(_log_pdf, c, row, (lower, upper), goal, slack=ROUNDING)
 
 
@@ -293,7 +310,7 @@ def _threshold(
     tail = (1 - level) / 4
     ends = quantile(mass, np.array([tail, 1 - tail]))
     log_ends = np.minimum(*(map_rows(_log_pdf, c, rows, end) for end in ends.T))
-    # {p >= bottom} holds all between `ends`, more than `level`; {p > top} holds nothing.
+    # {p >= bottom} contains the interval `ends`, more than `level`; {p > top} is empty.
     lower, upper = ends[cells.row].T
     within = np.where((cells.left > lower) & (cells.left < upper), cells.log_left, np.inf)
     bottom = np.minimum(log_ends, np.minimum.reduceat(within, cells.first))

@@ -1,9 +1,15 @@
-"""Modes of multivariate Gaussian mixtures, by climbing from the centres.
+"""Modes of multivariate Gaussian mixtures, by mean shift and Newton steps from the centres [1]_.
 
-With responsibilities r_k and precisions Q_k, ``grad log p = sum_k r_k Q_k (mu_k - y)``.
-The mean-shift step ``(sum_k r_k Q_k)^-1 grad`` never descends; near the top, where
+With responsibilities r_k and precisions Q_k, ``grad log p = sum_k r_k Q_k (mu_k - y)``.  The
+mean-shift step ``(sum_k r_k Q_k)^-1 grad`` does not decrease the density.  Near a mode the Hessian
 ``H = sum_k r_k (Q_k d_k d_k' Q_k - Q_k) - grad grad'`` with ``d_k = mu_k - y`` is negative
-definite, Newton's step ``-H^-1 grad`` replaces it if it is short and climbs.
+definite.  There the Newton step ``-H^-1 grad`` is used, if it is short and does not decrease the
+density.
+
+References
+----------
+.. [1] M. A. Carreira-Perpinan, "Mode-finding for mixtures of Gaussian distributions," IEEE
+   Transactions on Pattern Analysis and Machine Intelligence 22(11), 2000.
 """
 
 from __future__ import annotations
@@ -17,17 +23,18 @@ from condensity._typing import Array, Indices
 from condensity._utils.numerics import log_sum_exp, row_blocks
 from condensity.distributions.block import Block
 
-#: A climb starts at every centre that carries at least this share of its row.
+#: A climb starts at every centre with at least this share of the largest weight of its row.
 RELEVANT = 1e-6
 
-#: Steps shorter than TOLERANCE kernel widths end a climb; tops closer than MERGE are one mode;
-#: climbs as CLOSE as this share their way.
+#: Lengths in kernel widths: a climb ends with a step shorter than TOLERANCE, modes closer than
+#: MERGE are merged, and climbs that come as close as CLOSE are merged.  A climb has at most
+#: MAX_STEPS steps.
 TOLERANCE, MERGE, CLOSE, MAX_STEPS = 1e-9, 1e-3, 0.02, 500
 
 
 @dataclass(frozen=True, eq=False)
 class _Slope:
-    """log p, its gradient and Hessian, and the mean precision at ``n`` points."""
+    """Value, gradient and Hessian of log p, and the mean precision, at ``n`` points."""
 
     height: Array  # (n,)
     gradient: Array  # (n, dy)
@@ -36,10 +43,10 @@ class _Slope:
 
 
 def climb_to_modes(blocks: tuple[Block, ...]) -> list[Array]:
-    """Local maxima of each row's density, highest first: m arrays of shape (k_i, dy).
+    """Local maxima of the density of each row, the highest first: m arrays of shape (k_i, dy).
 
-    Every maximum that a climb from a relevant centre reaches; in two dimensions and more a
-    mixture may, rarely, have others.
+    These are all maxima that a climb from a relevant centre reaches.  In two or more dimensions a
+    mixture can have other maxima, but this is rare.
     """
     row, y = _starts(blocks)
     row, y = _climb(blocks, row, y)
@@ -54,7 +61,7 @@ def climb_to_modes(blocks: tuple[Block, ...]) -> list[Array]:
 
 
 def _starts(blocks: tuple[Block, ...]) -> tuple[Indices, Array]:
-    """Rows and places of the relevant centres."""
+    """Rows and positions of the relevant centres."""
     best = np.max([block.log_weights.max(axis=1) for block in blocks], axis=0)
     rows, places = [], []
     for block in blocks:
@@ -65,7 +72,7 @@ def _starts(blocks: tuple[Block, ...]) -> tuple[Indices, Array]:
 
 
 def _merge(y: Array, precision: Array) -> Array:
-    """Tops from high to low without those next to a higher one: (k, dy)."""
+    """Modes, sorted from high to low, without those close to a higher one: (k, dy)."""
     kept: list[int] = []
     for i in range(len(y)):
         gaps = y[kept] - y[i]
@@ -75,7 +82,7 @@ def _merge(y: Array, precision: Array) -> Array:
 
 
 def _climb(blocks: tuple[Block, ...], row: Indices, y: Array) -> tuple[Indices, Array]:
-    """Rows and places where the climbs from ``y`` (n, dy) end; climbs that meet go on as one."""
+    """Rows and end points of the climbs from ``y`` (n, dy); climbs that meet are merged."""
     done = []
     for _ in range(MAX_STEPS):
         first = _distinct(blocks, row, y)
@@ -94,7 +101,7 @@ def _climb(blocks: tuple[Block, ...], row: Indices, y: Array) -> tuple[Indices, 
 
 
 def _distinct(blocks: tuple[Block, ...], row: Indices, y: Array) -> Indices:
-    """One point of each row for each cell of a lattice of CLOSE kernel widths: their indices."""
+    """Indices of one point of each row in each cell of a grid of CLOSE kernel widths."""
     widths = [block.scales * np.diagonal(block.factor).min() for block in blocks]
     cell = np.rint(y / (CLOSE * np.min(widths, axis=0)[row, None]))
     _, first = np.unique(np.column_stack([row, cell]), axis=0, return_index=True)
@@ -104,7 +111,7 @@ def _distinct(blocks: tuple[Block, ...], row: Indices, y: Array) -> Indices:
 def _speed_up(
     blocks: tuple[Block, ...], row: Indices, y: Array, slope: _Slope, step: Array
 ) -> None:
-    """Overwrite mean-shift steps by Newton's, where these are short and do not descend."""
+    """Overwrite mean-shift steps by Newton steps that are short and do not decrease p."""
     concave = np.flatnonzero(np.linalg.eigvalsh(slope.hessian)[:, -1] < 0)
     H, g = slope.hessian[concave], slope.gradient[concave]
     newton = -np.linalg.solve(H, g[:, :, None])[:, :, 0]
@@ -116,6 +123,7 @@ def _speed_up(
 
 
 def _heights(blocks: tuple[Block, ...], row: Indices, y: Array) -> Array:
+    """``log p`` of mixtures ``row`` at ``y`` (n, dy): (n,)."""
     out = np.empty(len(y))
     for part in row_blocks(len(y), 4 * sum(len(block.centers) for block in blocks)):
         out[part] = log_sum_exp(_log_terms([b.take(row[part]) for b in blocks], y[part]))
@@ -123,10 +131,12 @@ def _heights(blocks: tuple[Block, ...], row: Indices, y: Array) -> Array:
 
 
 def _log_terms(blocks: list[Block], y: Array) -> Array:
+    """Logarithms of the weighted components at ``y`` (n, dy): (n, K)."""
     return np.concatenate([b.log_weights + b.log_kernels(y) for b in blocks], axis=1)
 
 
 def _slopes(blocks: tuple[Block, ...], row: Indices, y: Array) -> _Slope:
+    """Derivatives of log p of mixtures ``row`` at ``y`` (n, dy), in blocks of points."""
     width = 4 * y.shape[1] * sum(len(block.centers) for block in blocks)
     parts = [
         _slopes_of_piece([b.take(row[part]) for b in blocks], y[part])
@@ -137,6 +147,7 @@ def _slopes(blocks: tuple[Block, ...], row: Indices, y: Array) -> _Slope:
 
 
 def _slopes_of_piece(blocks: list[Block], y: Array) -> _Slope:
+    """Derivatives of log p of mixture i at ``y_i``, at once."""
     terms = _log_terms(blocks, y)
     height = log_sum_exp(terms)
     share = np.split(

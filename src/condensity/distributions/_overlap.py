@@ -1,13 +1,14 @@
-"""What pairs of Gaussians tell: ``integral p_a p_b dy`` between blocks, and ``E|Y - Y'|``.
+"""Sums over pairs of Gaussians: ``integral p_a p_b dy`` of two blocks, and ``E|Y - Y'|``.
 
-The product of two Gaussians integrates to a Gaussian of the difference of their means, whose
-covariance is the sum of theirs: ``N(mu_k - mu_l; 0, s_a^2 S_a + s_b^2 S_b)``.
+The integral of the product of two Gaussians is a Gaussian in the difference of their means, with
+the sum of their covariances: ``N(mu_k - mu_l; 0, s_a^2 S_a + s_b^2 S_b)``.
 
-Where rows move the blocks apart, that is a table of Gaussians for every row.  One output has a
-shorter way: by Parseval's theorem the integral is one of characteristic functions, in which a
-shift is but a phase, and the trapezoidal rule for it converges faster than any power.  Distances
-have the like: ``|d| = pi / 3h + h d^2 / 2 pi - (2 / pi h) sum_j cos(j h d) / j^2`` for
-``|d| <= 2 pi / h``, of which the expectation is that of a sum of squared characteristic functions.
+If the blocks have different shifts in each row, this needs a table of Gaussians for each row.  With
+one output there is a faster method.  By Parseval's theorem the integral is an integral of
+characteristic functions, where a shift is only a phase factor.  The trapezoidal rule for it
+converges faster than any power of the step.  For distances there is a similar formula:
+``|d| = pi / (3 h) + h d^2 / (2 pi) - 2 / (pi h) sum_j cos(j h d) / j^2`` for ``|d| <= 2 pi / h``.
+The expectation of the sum is a sum of squared characteristic functions.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from condensity.distributions import _univariate as univariate
 from condensity.distributions._univariate import ROOT_2PI, UnivariateMixtures, tiles
 from condensity.distributions.block import Block
 
-#: A Gaussian is nothing beyond as many standard deviations: ``exp(-40)`` of its height.
+#: A Gaussian is negligible beyond this number of standard deviations: ``exp(-40)`` of its height.
 GAUSSIAN_END = 9.0
-#: Up to as many waves for each centre take less time than all pairs of centres.
+#: Up to this number of frequencies for each centre, the sum takes less time than all pairs.
 WAVES_A_CENTER = 20
 
 
 def overlap(a: Block, b: Block) -> Array:
-    """``sum_kl w_ik v_il N(mu_ik - nu_il; 0, C_i)`` for rows i of both blocks: (m,)."""
+    """``sum_kl w_ik v_il N(mu_ik - nu_il; 0, C_i)`` for each row i of both blocks: (m,)."""
     if a.same_frame(b):
         return _overlap_in_one_frame(a, b)
     if a.n_outputs == 1 and a.scale is None and b.scale is None:
@@ -43,13 +44,13 @@ def overlap(a: Block, b: Block) -> Array:
 
 
 def mean_difference_of_blocks(blocks: Sequence[Block], c: UnivariateMixtures) -> Array:
-    """``E|Y - Y'|`` of one output by row (m,); ``c`` are the components of the blocks."""
+    """``E|Y - Y'|`` of one output for each row (m,); ``c`` has the components of the blocks."""
     if c.shared or any(block.scale is not None for block in blocks):
         return univariate.mean_difference(c)
     sds = [float(block.factor[0, 0]) for block in blocks]
     ends = np.array([[block.centers.min(), block.centers.max()] for block in blocks])
     moved = np.stack([_moved(block) for block in blocks])  # (blocks, m)
-    moved -= moved[0]  # only differences count: phases lose digits to what all have in common
+    moved -= moved[0]  # a common shift has no effect, but it would cost the phases digits
     reach = (ends[:, 1:] + moved).max(axis=0) - (ends[:, :1] + moved).min(axis=0)
     reach += np.sqrt(2) * GAUSSIAN_END * max(sds)
     waves = GAUSSIAN_END * reach / (2 * np.pi * np.sqrt(2) * min(sds))
@@ -58,37 +59,40 @@ def mean_difference_of_blocks(blocks: Sequence[Block], c: UnivariateMixtures) ->
     out[~few] = univariate.mean_difference(c.take(~few))
     if few.any():
         h, count = 2 * np.pi / float(reach[few].max()), int(np.ceil(waves[few].max()))
-        own = [
+        selected = [
             replace(block.take(few), centers=block.centers - ends.mean(), shift=shift[few, None])
             for block, shift in zip(blocks, moved, strict=True)
         ]
-        total = _squared_characteristic(own, sds, h, count)
+        total = _squared_characteristic(selected, sds, h, count)
         out[few] = np.pi / (3 * h) + h / np.pi * univariate.variance(c.take(few))
         out[few] -= 2 / (np.pi * h) * total
     return out
 
 
 def _squared_characteristic(blocks: list[Block], sds: list[float], h: float, count: int) -> Array:
-    """``sum_j |E exp(i j h Y)|^2 / j^2`` over j = 1 to ``count``, by row: (m,)."""
+    """``sum_j |E exp(i j h Y)|^2 / j^2`` over j = 1 to ``count``, for each row: (m,)."""
     total, width = np.zeros(len(blocks[0])), sum(len(block.centers) for block in blocks)
     for part in row_blocks(count, 2 * width):
         j = np.arange(1, count + 1)[part]
         tables = []
         for block, sd in zip(blocks, sds, strict=True):
-            angles, fading = block.centers * (h * j), np.exp(-0.5 * (sd * h * j) ** 2)
-            tables.append((np.cos(angles) * fading, np.sin(angles) * fading))
+            angles, decay = block.centers * (h * j), np.exp(-0.5 * (sd * h * j) ** 2)
+            tables.append((np.cos(angles) * decay, np.sin(angles) * decay))
         for rows in row_blocks(len(total), 8 * len(j)):
             phi = np.zeros((rows.stop - rows.start, len(j)), dtype=complex)
             for block, (cos, sin) in zip(blocks, tables, strict=True):
-                own = block.take(rows)
-                turned = np.exp(1j * _moved(own)[:, None] * (h * j))
-                phi += turned * (own.weights @ cos + 1j * (own.weights @ sin))
+                part_block = block.take(rows)
+                phase = np.exp(1j * _moved(part_block)[:, None] * (h * j))
+                phi += phase * (part_block.weights @ cos + 1j * (part_block.weights @ sin))
             total[rows] += (phi.real**2 + phi.imag**2) @ (1.0 / j**2)
     return total
 
 
 def _overlap_in_one_frame(a: Block, b: Block) -> Array:
-    """One table of kernels serves all rows; a common scale divides by ``scale^dy``."""
+    """Overlap of blocks with equal shifts and scales: one table of kernels for all rows.
+
+    A common scale divides the overlap by ``scale^dy``.
+    """
     L: Any = np.linalg.cholesky(a.covariance + b.covariance)
     total = np.zeros(len(a))
     ours, theirs = (np.linalg.solve(L, block.centers.T).T for block in (a, b))
@@ -103,8 +107,9 @@ def _overlap_in_one_frame(a: Block, b: Block) -> Array:
 def _frequencies(a: Block, b: Block) -> tuple[float, float]:
     """Spacing and number of nodes that integrate ``exp(-s^2 omega^2 / 2 + i omega (mu - nu))``.
 
-    They end where the Gaussian does, and lie so close that the next period of what they sum up,
-    ``2 pi / spacing``, is beyond the reach of all differences and the Gaussian around them.
+    The last node is where the Gaussian is negligible.  The sum over the nodes is periodic in the
+    difference of means.  Its period ``2 pi / spacing`` is larger than all differences plus the
+    range of the Gaussian.
     """
     sd = float(np.sqrt(a.covariance + b.covariance)[0, 0])
     apart = np.ptp(np.concatenate([a.centers, b.centers])) + np.abs(_apart(a, b)).max(initial=0.0)
@@ -113,6 +118,7 @@ def _frequencies(a: Block, b: Block) -> tuple[float, float]:
 
 
 def _overlap_by_waves(a: Block, b: Block, frequencies: Array) -> Array:
+    """Overlap of one output as an integral of characteristic functions: (m,)."""
     covariance = (a.covariance + b.covariance)[0, 0]
     rule = np.exp(-0.5 * covariance * frequencies**2) * frequencies[1] / np.pi
     rule[0] /= 2.0
@@ -129,16 +135,17 @@ def _overlap_by_waves(a: Block, b: Block, frequencies: Array) -> Array:
 
 
 def _apart(a: Block, b: Block) -> Array:
-    """By how much more ``a`` moves its only output than ``b``, by row: (m,)."""
+    """Difference of the shifts of ``a`` and ``b``, for one output: (m,)."""
     return _moved(a) - _moved(b)
 
 
 def _moved(block: Block) -> Array:
-    """By how much the rows move the only output: (m,)."""
+    """Shift of each row, for one output: (m,)."""
     return np.zeros(len(block)) if block.shift is None else block.shift[:, 0]
 
 
 def _overlap_by_row(a: Block, b: Block) -> Array:
+    """Overlap from one table of kernels for each row: (m,)."""
     out = np.zeros(len(a))
     for rows, part in tiles(len(a), a.centers.shape[0], 4 * len(b.centers)):
         ours, theirs = a.take(rows), b.take(rows)
@@ -165,7 +172,7 @@ def _whitened_means(block: Block, L: Any) -> Array:
 def _kernels(left: Array, right: Array) -> Array:
     """``exp(-|a_k - b_l|^2 / 2)`` for rows of (r, k, dy) and (r, l, dy): (r, k, l)."""
     squared = np.zeros((len(left), left.shape[1], right.shape[1]))
-    with np.errstate(over="ignore"):  # infinitely far is as good as far
+    with np.errstate(over="ignore"):  # an infinite distance gives a kernel of zero
         for j in range(left.shape[2]):
             squared += (left[:, :, None, j] - right[:, None, :, j]) ** 2
     squared *= -0.5

@@ -1,8 +1,10 @@
-"""Integrals of Gaussian mixtures seen through a map, to 1e-8.
+"""Integrals of densities with bounds, by quadrature: accurate to 1e-8.
 
-For smooth integrands that fade at both ends the trapezoidal rule is the best there is: with the
-step h its error falls like ``exp(-2 pi d / h)``, where d is how far the integrand stays smooth off
-the real line.  A Gaussian of unit width allows h = 1/2; a logistic curve of width w has d = pi w.
+Such a density is a Gaussian mixture of free coordinates u, mapped to y(u) between the bounds.  For
+smooth integrands that vanish at both ends, the trapezoidal rule converges exponentially.  With step
+h its error is of order ``exp(-2 pi d / h)``, where the integrand is analytic up to the distance d
+from the real line.  A Gaussian of unit width allows h = 1/2.  A logistic function of width w has
+d = pi w.
 """
 
 from __future__ import annotations
@@ -20,16 +22,17 @@ from condensity.distributions.block import Block
 if TYPE_CHECKING:
     from condensity.distributions.bounded import Bounds
 
-#: A Gaussian's mass beyond this many standard deviations is below rounding error.
+#: The mass of a Gaussian beyond this number of standard deviations is below rounding error.
 REACH = 9.0
-#: Nodes and least number of panels of a Gauss-Legendre rule on part of a Gaussian.
+#: Nodes in a panel and minimum number of panels of a Gauss-Legendre rule for part of a Gaussian.
 NODES, PANELS = 16, 8
-#: Step for products of distribution functions, in units of the narrowest component: exp(-27).
+#: Step for products of distribution functions, in units of the narrowest component.  The error is
+#: of order exp(-27).
 STEP = 0.6
 
 
 def bounded_mean(c: UnivariateMixtures, bounds: Bounds) -> Array:
-    """``E[y(U)]`` for mixtures of u, one output between two bounds: (r,)."""
+    """Mean ``E[y(U)]`` for mixtures of u, for one output between two bounds: (r,)."""
     total = np.zeros(len(c))
     for e, share in _normal_rule(float(c.sds.max(initial=0.0))):
         y = _bounded(bounds, 0, c.means + c.sds * e)
@@ -40,7 +43,7 @@ def bounded_mean(c: UnivariateMixtures, bounds: Bounds) -> Array:
 def bounded_covariance(blocks: Sequence[Block], bounds: Bounds, means: Array) -> Array:
     """``E (y_1(U) - mean_1)(y_2(U) - mean_2)``, or the square for one output: (m,).
 
-    ``means`` are those of y, (m, 1) or (m, 2), of which at least one has two bounds.
+    ``means`` (m, 1) or (m, 2) are the means of y.  At least one output has two bounds.
     """
     total = np.zeros(len(means))
     dy = means.shape[1]
@@ -62,9 +65,9 @@ def bounded_covariance(blocks: Sequence[Block], bounds: Bounds, means: Array) ->
 
 
 def bounded_crps(c: UnivariateMixtures, bounds: Bounds, means: Array, y: Array, u: Array) -> Array:
-    """``E|Y - y_i| - E|Y - Y'| / 2`` for ``y`` (r,) with free coordinates ``u`` (r,): (r,).
+    """CRPS ``E|Y - y_i| - E|Y - Y'| / 2`` at ``y`` (r,): (r,).
 
-    ``means`` (r,) are those of y.
+    ``u`` (r,) are the free coordinates of ``y``, and ``means`` (r,) the means of Y.
     """
     if not len(c):
         return np.zeros(0)
@@ -73,7 +76,7 @@ def bounded_crps(c: UnivariateMixtures, bounds: Bounds, means: Array, y: Array, 
 
 
 def _below(c: UnivariateMixtures, bounds: Bounds, y: Array, u: Array) -> Array:
-    """``E (y_i - Y)_+``: the integral from the lower end to y_i, in panels up to there: (r,)."""
+    """``E (y_i - Y)_+``, integrated in panels from the lower end to y_i: (r,)."""
     widest = float(c.sds.max())
     reach = REACH + 2 * widest
     end = np.clip((u[:, None] - c.means) / c.sds, -reach, reach)
@@ -99,17 +102,17 @@ def _half_spread(c: UnivariateMixtures, bounds: Bounds) -> Array:
     total = np.zeros(len(c))
     count = int(np.ceil((high - low).max() / step)) + 1
     for rows, part in tiles(len(c), count, 4 * c.width):
-        own = c.take(rows)
+        mixtures = c.take(rows)
         u = low[rows, None] + step * np.arange(part.start, part.stop)
-        z = (u[:, :, None] - own.means[:, None, :]) / own.sds[:, None, :]
-        F, S = (np.einsum("rk,rtk->rt", own.weights, ndtr(sign * z)) for sign in (1, -1))
+        z = (u[:, :, None] - mixtures.means[:, None, :]) / mixtures.sds[:, None, :]
+        F, S = (np.einsum("rk,rtk->rt", mixtures.weights, ndtr(sign * z)) for sign in (1, -1))
         dy_du = np.exp(-bounds.log_volume(u[..., None]))
         total[rows] += step * np.einsum("rt,rt->r", F * S, dy_du)
     return total
 
 
 def _normal_rule(width: float) -> Iterator[tuple[float, float]]:
-    """Nodes and weights for ``E f(mu + width e)``, e ~ N(0, 1), with f no steeper than exp(u)."""
+    """Nodes and weights for ``E f(mu + width e)``, e ~ N(0, 1), if f grows at most like exp."""
     step = max(0.02, min(0.5, 0.8 / max(width, 1e-300)))
     count = int(np.ceil((REACH + width) / step))
     for t in range(-count, count + 1):
@@ -118,5 +121,5 @@ def _normal_rule(width: float) -> Iterator[tuple[float, float]]:
 
 
 def _bounded(bounds: Bounds, j: int, u: Array) -> Array:
-    """``y_j`` for free coordinates of output j alone."""
+    """``y_j`` for free coordinates ``u`` of output j."""
     return bounds.take(np.array([j])).bounded(u[..., None])[..., 0]

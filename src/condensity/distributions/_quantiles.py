@@ -1,7 +1,7 @@
-"""Quantiles of one-dimensional Gaussian mixtures, to rounding error.
+"""Quantiles of one-dimensional Gaussian mixtures, accurate to rounding error.
 
-The distribution function has no inverse in closed form.  Halley's method finds it in a handful of
-steps, all but the last in single precision.
+The distribution function has no inverse in closed form.  Halley's method computes it in a few
+steps, most of them in single precision.
 """
 
 from __future__ import annotations
@@ -21,22 +21,25 @@ from condensity.distributions._univariate import (
     weighted,
 )
 
-#: Steps to a quantile, at most (more than halving to the least number takes), and before halving
-#: takes turns.
+#: Maximum number of iterations (more than bisection needs for any floats), and number of iterations
+#: after which every second step is a bisection.
 MOST_STEPS, PATIENCE = 2500, 8
-#: The last step to a quantile, at most, in units of the narrowest component: what remains is of
-#: the order of its third power.  Steps in single precision only lead to where those begin.
+#: Convergence tolerance: maximum length of the last step, in standard deviations of the narrowest
+#: component.  The remaining error is of the order of its third power.  Steps in single precision
+#: only provide the start for steps in double precision.
 NEAR, NEAR_SINGLE = 1e-5, 3e-3
-#: The least level for which there are steps in single precision, and how many.
+#: Smallest tail probability for steps in single precision, and maximum number of these steps.
 LEAST_SINGLE, MOST_SINGLE = 1e-30, 8
 
 
 def quantile(c: UnivariateMixtures, q: Array) -> Array:
-    """The root of ``F_i(y) = q_j``, to rounding error; in a gap of the density any point of it.
+    """Roots of ``F_i(y) = q_j``, accurate to rounding error.
+
+    If F is constant at the level, in a gap of the density, any point of the gap may be returned.
 
     Parameters
     ----------
-    c : Components
+    c : UnivariateMixtures
         ``r`` mixtures.
     q : ndarray of shape (k,)
         Levels in [0, 1]; 0 gives ``-inf`` and 1 gives ``inf``.
@@ -44,45 +47,49 @@ def quantile(c: UnivariateMixtures, q: Array) -> Array:
     Returns
     -------
     ndarray of shape (r, k)
+        Quantiles.
     """
-    wrong = q[~((q >= 0) & (q <= 1))]
-    if wrong.size:
+    invalid = q[~((q >= 0) & (q <= 1))]
+    if invalid.size:
         raise ValueError(
-            f"a quantile level must be a number in [0, 1], got {wrong[0]}: "
+            f"a quantile level must be a number in [0, 1], got {invalid[0]}: "
             "pass probabilities (0.9), not percentages (90)"
         )
     inner = np.clip(q, np.finfo(float).tiny, 1 - np.finfo(float).epsneg)
-    # The upper tail is solved through 1 - F: beside one, F has no digits left.
+    # Levels above 1/2 are solved with 1 - F, which has more digits than F close to one.
     side = np.where(inner <= 0.5, 1.0, -1.0)
     tail = np.where(side > 0, inner, 1 - inner)
     x = np.empty((len(c), len(q)))
     for part in row_blocks(len(c), c.width, CACHED):
-        own = c.take(part)
+        mixtures = c.take(part)
         for j in range(len(q)):
-            x[part, j] = _where_tail_is(own, side[j], tail[j])
+            x[part, j] = _tail_quantile(mixtures, side[j], tail[j])
     return np.where(q == 0, -np.inf, np.where(q == 1, np.inf, x))
 
 
-def _where_tail_is(c: UnivariateMixtures, side: float, tail: float) -> Array:
-    """``y`` with ``F_i(y) = tail`` (``side`` 1) or ``1 - F_i(y) = tail`` (-1): (r,).
+def _tail_quantile(c: UnivariateMixtures, side: float, tail: float) -> Array:
+    """``y`` with ``F_i(y) = tail`` (``side`` 1) or ``1 - F_i(y) = tail`` (``side`` -1): (r,).
 
-    Halley's method on the logarithm of the tail, nearly straight far out, from the quantile of
-    the Gaussian with the same moments.  A step out of the bracket is replaced by its middle, and
-    so is every other one where they take long.
+    Halley's method is applied to the logarithm of the tail probability, which is smooth in the far
+    tails.  The start is the quantile of the Gaussian with the same mean and variance.  A step out
+    of the bracket is replaced by a bisection.  After ``PATIENCE`` iterations, every second step is
+    a bisection.
     """
     lower, upper = _bracket(c, side * float(ndtri(tail)))
     y = np.clip(_gaussian_quantile(c, side * float(ndtri(tail))), lower, upper)
     if tail > LEAST_SINGLE:
         unit = np.broadcast_to(c.sds.max(axis=1), (len(c),))
         ends, zeros = ((lower - y) / unit, (upper - y) / unit), np.zeros(len(c))
-        # Components too narrow for single precision may mislead these steps, not those that follow.
+        # Components too narrow for single precision affect only these steps, not the result.
         with np.errstate(all="ignore"):
-            y += unit * _climb(c.single(y, unit), side, tail, zeros, ends, NEAR_SINGLE, MOST_SINGLE)
+            y += unit * _iterate(
+                c.single(y, unit), side, tail, zeros, ends, NEAR_SINGLE, MOST_SINGLE
+            )
         y = np.clip(y, lower, upper)
-    return _climb(c, side, tail, y, (lower, upper), NEAR, MOST_STEPS)
+    return _iterate(c, side, tail, y, (lower, upper), NEAR, MOST_STEPS)
 
 
-def _climb(
+def _iterate(
     c: UnivariateMixtures,
     side: float,
     tail: float,
@@ -91,33 +98,36 @@ def _climb(
     near: float,
     most_steps: int,
 ) -> Array:
-    """Steps from ``start``, between ``ends``, until one is ``near`` widths of the narrowest."""
+    """Iterations from ``start`` within the bracket ``ends``, until a step is short: (r,).
+
+    The tolerance ``near`` is in standard deviations of the narrowest component.
+    """
     y, (lower, upper) = start.copy(), (end.copy() for end in ends)
     narrowest = np.broadcast_to(c.sds.min(axis=1), (len(c),))
-    rows, own = np.arange(len(c)), c  # that are not there yet
+    rows, active = np.arange(len(c)), c  # rows that have not converged
     for n_steps in range(most_steps):
-        mass, density, slope = map_rows(partial(_tail_pdf_slope, side), own, None, y[rows])
+        mass, density, slope = map_rows(partial(_tail_pdf_slope, side), active, None, y[rows])
         low = side * (mass - tail) < 0
         lower[rows[low]], upper[rows[~low]] = y[rows[low]], y[rows[~low]]
-        with np.errstate(all="ignore"):  # where the density is all but nothing
+        with np.errstate(all="ignore"):  # the density may be zero
             f, f1 = np.log(mass / tail), side * density / mass
             f2 = side * slope / mass - f1**2
             step = -2 * f * f1 / (2 * f1**2 - f * f2)
         new, a, b = y[rows] + step, lower[rows], upper[rows]
-        astray = ~((new >= a) & (new <= b)) | (n_steps > PATIENCE and n_steps % 2 == 0)
-        new = np.where(astray, 0.5 * (a + b), new)
+        bisect = ~((new >= a) & (new <= b)) | (n_steps > PATIENCE and n_steps % 2 == 0)
+        new = np.where(bisect, 0.5 * (a + b), new)
         y[rows] = np.where(mass == tail, y[rows], new)
-        arrived = ~astray & (np.abs(step) <= near * narrowest[rows]) & np.isfinite(slope)
-        done = (mass == tail) | arrived | (b - a <= 4 * np.spacing(np.abs(a)))
+        converged = ~bisect & (np.abs(step) <= near * narrowest[rows]) & np.isfinite(slope)
+        done = (mass == tail) | converged | (b - a <= 4 * np.spacing(np.abs(a)))
         if done.all():
             break
         if done.any():
-            rows, own = rows[~done], own.take(~done)
+            rows, active = rows[~done], active.take(~done)
     return y
 
 
 def _tail_pdf_slope(side: float, c: UnivariateMixtures, y: Array) -> Array:
-    """``F_i(y_i)``, or ``1 - F_i(y_i)`` where ``side`` is -1, ``p_i(y_i)`` and ``p_i'``: (3, r)."""
+    """``F_i``, or ``1 - F_i`` if ``side`` is -1, ``p_i`` and ``p_i'`` at y_i: (3, r)."""
     z = c.standardize(y.astype(c.weights.dtype, copy=False))
     phi, below = kernel_and_cdf(z if side > 0 else -z)
     mass = weighted(c.weights, below)
@@ -140,9 +150,9 @@ def _gaussian_quantile(c: UnivariateMixtures, z: float) -> Array:
 
 
 def _bracket(c: UnivariateMixtures, z: float) -> tuple[Array, Array]:
-    """Where the first and the last component reach ``z``, slightly widened: (r,) twice."""
-    void, own = c.weights == 0, c.means + c.sds * z
-    lower = np.where(void, np.inf, own).min(axis=1)
-    upper = np.where(void, -np.inf, own).max(axis=1)
+    """Bracket of the quantile: the range of ``mu_k + z s_k``, slightly widened: (r,) and (r,)."""
+    empty, quantiles = c.weights == 0, c.means + c.sds * z
+    lower = np.where(empty, np.inf, quantiles).min(axis=1)
+    upper = np.where(empty, -np.inf, quantiles).max(axis=1)
     pad = 1e-3 * np.broadcast_to(c.sds, c.weights.shape).max(axis=1)
     return lower - pad - 4 * np.spacing(abs(lower)), upper + pad + 4 * np.spacing(abs(upper))

@@ -1,4 +1,4 @@
-"""Draws from Gaussian mixtures, and what is estimated from draws."""
+"""Sampling from Gaussian mixtures, and estimates from samples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def draw_from_blocks(blocks: Sequence[Block], n: int, rng: np.random.Generator) -> Array:
-    """``n`` independent draws from each row of a mixture: (m, n, dy)."""
+    """Independent draws from each row of a mixture, ``n`` for each row: (m, n, dy)."""
     rows, dy = len(blocks[0]), blocks[0].n_outputs
     weights = np.concatenate([block.weights for block in blocks], axis=1)
     cumulative = np.cumsum(weights, axis=1, out=weights)
@@ -37,15 +37,15 @@ def draw_from_blocks(blocks: Sequence[Block], n: int, rng: np.random.Generator) 
 def hpd_level_by_sampling(
     dist: Distribution, Y: Array, n_draws: int, width: int, random_state: Any
 ) -> Array:
-    """The share of ``n_draws`` draws from each density that are as dense as y_i: (m,).
+    """Share of ``n_draws`` draws from each density with at least the density of y_i: (m,).
 
-    ``width`` is the number of components, which a block of rows must leave room for.
+    ``width`` is the number of components; it limits the rows in one block of memory.
     """
     rng, height = check_rng(random_state), dist.log_pdf(Y)
     out, dy = np.empty(len(dist)), Y.shape[1]
     for rows in row_blocks(len(dist), n_draws * width):
-        own = dist[rows]
-        draws = own.sample(n_draws, rng).reshape(-1, dy)
-        density = own[np.repeat(np.arange(len(own)), n_draws)].log_pdf(draws)
-        out[rows] = (density.reshape(len(own), -1) >= height[rows, None]).mean(axis=1)
+        block = dist[rows]
+        draws = block.sample(n_draws, rng).reshape(-1, dy)
+        density = block[np.repeat(np.arange(len(block)), n_draws)].log_pdf(draws)
+        out[rows] = (density.reshape(len(block), -1) >= height[rows, None]).mean(axis=1)
     return out

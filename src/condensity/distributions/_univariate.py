@@ -1,8 +1,9 @@
-"""One-dimensional Gaussian mixtures, a different one in every row of three arrays.
+"""One-dimensional Gaussian mixtures, one for each row of three arrays.
 
-Row i is the density ``p_i(y) = sum_k w_ik N(y; mu_ik, s_ik^2)``.  Distribution function and
-mean distances follow from the Gaussian's own, with Phi and phi its distribution function and
-density: ``F(y) = sum_k w_k Phi((y - mu_k) / s_k)``.  No sampling, no grid.
+Row i is the density ``p_i(y) = sum_k w_ik N(y; mu_ik, s_ik^2)``.  The distribution function and
+mean distances are exact sums over the components, without sampling or a grid.  For example, ``F(y)
+= sum_k w_k Phi((y - mu_k) / s_k)``, where Phi and phi are the distribution function and the density
+of the standard normal distribution.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from condensity._utils.numerics import LOG2_E, row_blocks
 
 ROOT_2PI = float(np.sqrt(2 * np.pi))
 
-#: Row-wise sums cut their block in this many pieces.
+#: Row-wise sums divide a block of memory into this number of pieces.
 PIECES = 128
-#: Mills' ratio ``M(x) / sqrt(2 pi)`` on [0, 38] as a ratio of two polynomials, constants first.
-#: Minimax fit by Lawson's method in 60 digits: relative error 1e-16, and 4e-7 on [0, 14].
+#: Coefficients of two polynomials, lowest degree first.  Their ratio approximates
+#: ``M(x) / sqrt(2 pi)``, where M is the Mills ratio.  Minimax fits by Lawson's method in 60 digits:
+#: relative error 1e-16 on [0, 38] (DOUBLE) and 4e-7 on [0, 14] (SINGLE).
 DOUBLE = (
     (
         145149.51916611465,
@@ -52,7 +54,7 @@ SINGLE = (
     (11.6999416, 8.4699744, 2.7969572, 0.39889558),
     (23.399892, 35.609921, 22.310064, 7.0061898),
 )
-#: Beyond this argument the Gaussian kernel underflows in either precision.
+#: For larger arguments the Gaussian kernel underflows in both precisions.
 FAR = 40.0
 
 
@@ -61,7 +63,7 @@ class UnivariateMixtures:
     """Weights, means and standard deviations of ``r`` mixtures of ``K`` Gaussians."""
 
     weights: Array  # (r, K) rows sum to one, zeros allowed
-    means: Array  # (r, K), or (1, K) when all rows share them
+    means: Array  # (r, K), or (1, K) if they are the same for all rows
     sds: Array  # (r, K), or (1, K)
 
     def __len__(self) -> int:
@@ -74,17 +76,17 @@ class UnivariateMixtures:
 
     @property
     def shared(self) -> bool:
-        """Whether the rows differ in their weights only."""
+        """Whether all rows have the same means and standard deviations."""
         return len(self.means) == 1 and len(self.sds) == 1
 
     def take(self, rows: Any) -> UnivariateMixtures:
-        """Mixtures of ``rows`` only; what is shared stays shared."""
+        """Mixtures of ``rows``; arrays with one row for all mixtures are not copied."""
         means = self.means if len(self.means) == 1 else self.means[rows]
         sds = self.sds if len(self.sds) == 1 else self.sds[rows]
         return UnivariateMixtures(self.weights[rows], means, sds)
 
     def single(self, origin: Array, unit: Array) -> UnivariateMixtures:
-        """In single precision, ``(y_i - origin_i) / unit_i``: near an origin all digits count."""
+        """Mixtures of ``(y_i - origin_i) / unit_i`` in single precision, accurate near zero."""
         means, sds = self.means - origin[:, None], self.sds / unit[:, None]
         means /= unit[:, None]
         parts: Any = (a.astype(np.float32) for a in (self.weights, means, sds))
@@ -98,26 +100,30 @@ class UnivariateMixtures:
 
 
 def tiles(rows: int, columns: int, width: int) -> Iterator[tuple[slice, slice]]:
-    """Cut a ``rows`` x ``columns`` table, ``width`` floats a cell, into bounded pieces."""
+    """Row and column slices that divide a table into pieces of bounded size.
+
+    The table has ``rows`` x ``columns`` cells, and each cell needs ``width`` floats.
+    """
     for part in row_blocks(rows, columns * width):
         for piece in row_blocks(columns, (part.stop - part.start) * width):
             yield part, piece
 
 
-Evaluator = Callable[..., Array]  # of mixtures (r) and one number a row, or more: (..., r)
+#: Function of r mixtures and of arrays (r,), with result (..., r).
+Evaluator = Callable[..., Array]
 
 
 def map_rows(f: Evaluator, c: UnivariateMixtures, rows: Indices | None, *ys: Array) -> Array:
-    """``f`` of mixture ``rows[j]`` at ``y[j]``, in bounded pieces: (n,) and (n,) to (..., n).
+    """``f`` of mixture ``rows[j]`` at ``y[j]`` for all j, in pieces of bounded size: (..., n).
 
-    None: mixture j, of which nothing is copied.
+    With ``rows`` None, ``f`` of mixture j at ``y[j]``; the mixtures are not copied.
     """
-    # A handful of (piece, K) temporaries live at once, and small ones stay in the cache.
+    # A few temporary arrays (piece, K) exist at the same time; small ones stay in the cache.
     parts = row_blocks(max(1, len(ys[0])), PIECES * c.width)
-    taken = [part if rows is None else rows[part] for part in parts]
-    pairs = zip(taken, parts, strict=True)
-    answers = [f(c.take(own), *(y[part] for y in ys)) for own, part in pairs]
-    return np.concatenate(answers, axis=-1)
+    selected = [part if rows is None else rows[part] for part in parts]
+    pairs = zip(selected, parts, strict=True)
+    results = [f(c.take(index), *(y[part] for y in ys)) for index, part in pairs]
+    return np.concatenate(results, axis=-1)
 
 
 def weighted(weights: Array, values: Array) -> Array:
@@ -139,10 +145,10 @@ def cdf(c: UnivariateMixtures, y: Array) -> Array:
 
 
 def prob(c: UnivariateMixtures, lower: Array, upper: Array) -> Array:
-    """``F_i(upper_i) - F_i(lower_i)``, with all its digits in either tail: (r,)."""
+    """``F_i(upper_i) - F_i(lower_i)``, accurate in both tails: (r,)."""
     a, b = c.standardize(lower), c.standardize(upper)
     with np.errstate(invalid="ignore"):
-        flip = np.where(a + b > 0, -1.0, 1.0)  # subtract in the tail that is small
+        flip = np.where(a + b > 0, -1.0, 1.0)  # subtract in the tail with small values
     below = [kernel_and_cdf(flip * z)[1] for z in (a, b)]
     return weighted(c.weights, np.abs(below[1] - below[0]))
 
@@ -164,23 +170,24 @@ def mean_difference(c: UnivariateMixtures) -> Array:
 
 
 def _distance(c: UnivariateMixtures, y: Array) -> Array:
+    """``E|Y - y_i|`` under mixture i, at once: (r,)."""
     return weighted(c.weights, _mean_abs(y[:, None] - c.means, c.sds))
 
 
 def _mean_abs(mu: Array, s: Array) -> Array:
     """``E|Z|`` for Z ~ N(mu, s^2): ``mu (2 Phi(mu/s) - 1) + 2 s phi(mu/s)``."""
     below: Array
-    bell, below = kernel_and_cdf(mu / s)
-    bell *= 2 / ROOT_2PI * s
+    kernel, below = kernel_and_cdf(mu / s)
+    kernel *= 2 / ROOT_2PI * s
     below *= 2
     below -= 1
     below *= mu
-    below += bell
+    below += kernel
     return below
 
 
 def _spread_shared(c: UnivariateMixtures) -> Array:
-    """``E|Y - Y'|`` when one K x K table of distances serves every row."""
+    """``E|Y - Y'|`` from one K x K table of mean distances for all rows: (r,)."""
     total = np.zeros(len(c))
     for part in row_blocks(c.width, 4 * c.width):
         gaps = c.means[0, part, None] - c.means[0]
@@ -190,36 +197,51 @@ def _spread_shared(c: UnivariateMixtures) -> Array:
 
 
 def _spread(c: UnivariateMixtures) -> Array:
-    """``E|Y - Y'|`` row by row: component k meets k + lag, each pair once and counted twice."""
+    """``E|Y - Y'|`` for each row: (r,).
+
+    Component k is paired with component k + lag.  Each pair is computed once and counted twice.
+    """
     total = np.zeros(len(c))
     for rows in row_blocks(len(c), PIECES * c.width):
-        own = c.take(rows)
-        twice = [np.tile(a, 2) for a in (own.weights, own.means, own.sds)]
+        part = c.take(rows)
+        twice = [np.tile(a, 2) for a in (part.weights, part.means, part.sds)]
         for lag in range(c.width // 2 + 1):
             w, mu, s = (a[:, lag : lag + c.width] for a in twice)
-            far = _mean_abs(own.means - mu, np.hypot(own.sds, s))
+            mean_abs = _mean_abs(part.means - mu, np.hypot(part.sds, s))
             count = 1.0 if 2 * lag % c.width == 0 else 2.0
-            total[rows] += count * weighted(own.weights * w, far)
+            total[rows] += count * weighted(part.weights * w, mean_abs)
     return total
 
 
 def kernel_and_cdf(z: Any) -> tuple[Any, Any]:
-    """``exp(-z^2 / 2)`` and ``Phi(z)`` for an array of doubles or of single precision.
+    """Vectorised normal density and distribution function: ``exp(-z^2 / 2)`` and ``Phi(z)``.
 
-    scipy's ``ndtr`` branches number by number.  Here both values come from one exponential and a
-    few dozen multiplications of whole arrays, in half the time.  In a tail ``Phi(-x) = phi(x)
-    M(x)``, where Mills' ratio M is approximated by a ratio of two polynomials with positive
-    coefficients, so that nothing cancels however far out x lies.
+    ``ndtr`` of scipy branches for each number.  Here both values come from one exponential and a
+    few dozen multiplications of whole arrays, in half the time.  In the tails ``Phi(-x) = phi(x)
+    M(x)``.  The Mills ratio M is approximated by a ratio of two polynomials with positive
+    coefficients, so there is no cancellation for any x.
 
-    Relative errors of doubles are below 2e-14 up to 8 in either direction, and below 2e-13 down to
-    -37.5, beyond which Phi is a denormal number.
+    The relative error in double precision is below 2e-14 for ``|z| <= 8``, and below 2e-13 down to
+    z = -37.5.  Below that, Phi is a subnormal number.
+
+    Parameters
+    ----------
+    z : ndarray of float64 or float32
+        Arguments.
+
+    Returns
+    -------
+    kernel : ndarray
+        ``exp(-z^2 / 2)``, with the shape and type of ``z``.
+    below : ndarray
+        ``Phi(z)``, with the shape and type of ``z``.
     """
     top, bottom = SINGLE if z.dtype == np.float32 else DOUBLE
     x = np.abs(z)
     np.minimum(x, FAR, out=x)
-    bell = np.square(x)
-    bell *= -0.5 * LOG2_E
-    np.exp2(bell, out=bell)
+    kernel = np.square(x)
+    kernel *= -0.5 * LOG2_E
+    np.exp2(kernel, out=kernel)
     below = x * top[-1]
     below += top[-2]
     for coefficient in top[-3::-1]:
@@ -230,7 +252,7 @@ def kernel_and_cdf(z: Any) -> tuple[Any, Any]:
         divisor *= x
         divisor += coefficient
     below /= divisor
-    below *= bell
-    # |1 - t| above the middle, |0 - t| below it: cheaper than a choice.
+    below *= kernel
+    # With t = Phi(-|z|): |1 - t| for z > 0 and |0 - t| otherwise.  This is faster than np.where.
     np.subtract(z > 0, below, out=below)
-    return bell, np.abs(below, out=below)
+    return kernel, np.abs(below, out=below)
