@@ -1,8 +1,8 @@
-"""Gaussians that share a covariance, shifted and scaled as a whole by each row.
+"""Block of a mixture: Gaussians with a common covariance, and a shift and a scale for each row.
 
-In row i the k-th Gaussian is the law of ``y = shift_i + scale_i (c_k + L e)`` with e ~ N(0, I).
-Distances are taken after the shift and the scale of the row are undone and y is whitened by
-``L^-1``.
+In row i the k-th Gaussian is the distribution of ``y = shift_i + scale_i (c_k + L e)`` with
+e ~ N(0, I).  Distances are computed after y is whitened: the shift and the scale of the row are
+removed, and the result is multiplied by ``L^-1``.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from condensity.distributions._univariate import ROOT_2PI, tiles
 class Block:
     """Weighted Gaussians with a common covariance, a part of a ``Mixture``.
 
-    ``y = shift_i + scale_i (c_k + L e)``, e ~ N(0, I), with the weight ``w_ik``.  The weights of a
-    mixture sum to one over all of its blocks together.
+    In row i, Gaussian k is ``y = shift_i + scale_i (c_k + L e)`` with e ~ N(0, I), and it has the
+    weight ``w_ik``.  The weights of a row sum to one over all blocks of the mixture.
 
     Parameters
     ----------
     given : ndarray of shape (m, b)
-        ``log w_ik``, -inf allowed, or ``w_ik`` itself if ``plain``.
+        Logarithms of the weights, ``log w_ik``, -inf allowed; or the weights ``w_ik`` if ``plain``.
     centers : ndarray of shape (b, dy)
         Centres c_k of the Gaussians.
     factor : ndarray of shape (dy, dy)
-        L, the lower Cholesky factor of their covariance.
+        Lower Cholesky factor L of their covariance.
     shift : None or ndarray of shape (m, dy), default=None
-        What row i adds.
+        Shift of each row; None: no shift.
     scale : None or ndarray of shape (m,), default=None
-        What row i multiplies by, positive.
+        Positive scale of each row; None: no scale.
     plain : bool, default=False
-        Whether ``given`` holds weights and not their logarithms.
+        Whether ``given`` contains weights instead of their logarithms.
     background : bool, default=False
-        Whether the block is the background, which ``Mixture.stretch`` leaves as it is.
+        Whether the block is the background, which ``Mixture.stretch`` does not change.
 
     See Also
     --------
-    Mixture : Mixtures that are made of blocks.
+    Mixture : Conditional densities as mixtures of blocks.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Block:
 
     @property
     def n_outputs(self) -> int:
-        """Number of outputs dy."""
+        """Number of outputs, dy."""
         return int(self.centers.shape[1])
 
     @property
@@ -101,7 +101,7 @@ class Block:
 
     @property
     def scales(self) -> Array:
-        """Scales ``scale_i``, (m,), or ones."""
+        """Scales ``scale_i``, (m,); ones if there is no scale."""
         return np.ones(len(self)) if self.scale is None else self.scale
 
     def take(self, rows: Any) -> Block:
@@ -118,7 +118,7 @@ class Block:
         )
 
     def tilt(self, power: Array) -> Block:
-        """The Gaussians times ``exp(power . y)``, with ``power`` (dy,): Gaussians again.
+        """The block multiplied by ``exp(power . y)``, with ``power`` (dy,): a block again.
 
         ``N(y; m, S) exp(c y) = exp(c m + c S c / 2) N(y; m + S c, S)``.
         """
@@ -153,7 +153,7 @@ class Block:
         Z = Y if self.shift is None else Y - self.shift
         Z = Z if self.scale is None else Z / self.scale[:, None]
         white = self._undo_factor(Z)
-        # Substitution turns an infinite output into NaN.  Such a y is far from every centre.
+        # Forward substitution turns infinity into NaN.  An infinite y is far from every centre.
         return np.where(np.isfinite(Z).all(axis=1, keepdims=True), white, np.inf)
 
     def log_kernels(self, Y: Array) -> Array:
@@ -164,7 +164,7 @@ class Block:
         return out
 
     def _squared(self, Y: Array) -> Array:
-        """Squared distances of ``Y`` (m, dy) to the centres in units of the kernel: (m, b)."""
+        """Squared distances of the whitened ``Y`` (m, dy) to the whitened centres: (m, b)."""
         return squared_differences(self.whiten(Y), self._undo_factor(self.centers))
 
     def _undo_factor(self, Y: Array) -> Array:
@@ -176,9 +176,9 @@ class Block:
         return white
 
     def _log_volumes(self) -> Array:
-        """Logarithm of one over the height of the kernel, (m,)."""
-        own = float(np.log(ROOT_2PI * np.diagonal(self.factor)).sum())
-        return own + self.n_outputs * np.log(self.scales)
+        """Negative logarithm of the largest density of a Gaussian, (m,)."""
+        log_volume = float(np.log(ROOT_2PI * np.diagonal(self.factor)).sum())
+        return log_volume + self.n_outputs * np.log(self.scales)
 
     def marginal(self, columns: Indices) -> Block:
         """The block of the outputs ``columns``: rows and columns of the covariance are dropped."""
@@ -210,7 +210,7 @@ class Block:
         return self._pdf_on_fixed(points) if self.fixed else self._pdf_on_moved(points)
 
     def _pdf_on_fixed(self, points: Array) -> Array:
-        """Densities on a grid where one table of kernels serves all rows."""
+        """Densities on a grid if all rows have the same Gaussians: one table of kernels."""
         out, weights = np.empty((len(self), len(points))), self.weights
         for part in row_blocks(len(points), len(self.centers)):
             probe = self.weighted(np.empty((part.stop - part.start, 0)))
@@ -218,7 +218,7 @@ class Block:
         return out
 
     def _pdf_on_moved(self, points: Array) -> Array:
-        """Densities on a grid where each row has its own shift and scale."""
+        """Densities on a grid if each row has its own shift or scale."""
         out = np.empty((len(self), len(points)))
         for rows, part in tiles(len(self), len(points), 4 * len(self.centers)):
             grid, index = points[part], np.arange(len(self))[rows]
@@ -229,11 +229,11 @@ class Block:
 
 
 def without_common_frame(blocks: Sequence[Block]) -> tuple[Sequence[Block], Array, Array]:
-    """Blocks without their common shift and scale; these shifts (m, dy) and scales (m,).
+    """Blocks without their common shift and scale, the shifts (m, dy) and the scales (m,).
 
-    Without them all rows share their centres: one table of kernels serves all rows, and no digits
-    are lost for a y that lies as far out as its shift.  Blocks with different shifts or scales are
-    returned as they are.
+    Without them all rows have the same centres.  One table of kernels then serves all rows, and no
+    digits are lost for a y with a large shift.  Blocks with different shifts or scales are returned
+    unchanged, with shifts of zero and scales of one.
     """
     first, none = blocks[0], np.zeros((len(blocks[0]), blocks[0].n_outputs))
     if not all(first.same_frame(block) for block in blocks):
