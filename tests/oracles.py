@@ -1,6 +1,6 @@
-"""The paper's equations as plain loops, safe for complex arguments.
+"""The equations of the paper as loops, also for complex arguments.
 
-Nothing here is taken from the library: what agrees with these loops agrees with the paper.
+The loops use no code of the library, so a function that agrees with them agrees with the paper.
 """
 
 import numpy as np
@@ -8,7 +8,7 @@ from scipy.linalg import expm
 
 
 def basis_function(z, y, u, v, sigma_z, sigma_y):
-    """Sec. 2.7, with a bandwidth each for z and y; no conjugates, so the complex step works."""
+    """Sec. 2.7, with separate bandwidths for z and y; no conjugates, so the complex step works."""
     dz, dy = z - u, y - v
     return np.exp(-np.sum(dz * dz) / (2 * sigma_z**2) - np.sum(dy * dy) / (2 * sigma_y**2))
 
@@ -38,7 +38,7 @@ def G_and_h(W, X, Y, CX, CY, sigma_z, sigma_y, weight=None):
 
 
 def H_and_h(W, X, Y, CX, CY, sigma_z, sigma_y, weight=None):
-    """The same by p(y) in place of dy, as LSMI has it: loops over pairs of samples too."""
+    """The same with p(y) in place of dy, as in LSMI: also loops over pairs of samples."""
     weight = np.ones(len(X)) if weight is None else weight
     share = weight / weight.sum()
     b = len(CX)
@@ -63,7 +63,7 @@ def sce(W, X, Y, CX, CY, sigma_z, sigma_y, penalty, weight=None, moments=G_and_h
 
 
 def sce_gradient(W, *args, **kwargs):
-    """Its derivative by the complex step: exact to rounding, no step size to choose."""
+    """Gradient of the SCE by the complex step: exact to rounding, without a step size to choose."""
     gradient = np.zeros(W.shape)
     for i in range(W.shape[0]):
         for j in range(W.shape[1]):
@@ -74,7 +74,7 @@ def sce_gradient(W, *args, **kwargs):
 
 
 def geodesic(W, W_perp, gradient, t):
-    """The paper's dx-by-dx matrix exponential, Sec. 2.5."""
+    """The dx-by-dx matrix exponential of Sec. 2.5."""
     dz, dx = W.shape
     corner = gradient @ W_perp.T
     skew = np.block([[np.zeros((dz, dz)), corner], [-corner.T, np.zeros((dx - dz, dx - dz))]])
@@ -96,7 +96,7 @@ def conditional_density(y, z, U, V, alpha, sigma_z, sigma_y):
 
 
 def raw_cv_loss(W, X, Y, fold, centers, sigma_z, sigma_y, penalty, weight, moments=G_and_h):
-    """CV(M) of Sec. 2.4: every fold's fit is made from scratch without its samples."""
+    """CV(M) of Sec. 2.4, with a separate fit for each fold from all other samples."""
     losses = []
     for j in np.unique(fold):
         train, test = fold != j, fold == j
@@ -110,7 +110,7 @@ def raw_cv_loss(W, X, Y, fold, centers, sigma_z, sigma_y, penalty, weight, momen
 
 
 def neighbor_density(y, x, X, V, weight, epsilon, sigma_y):
-    """The ε-neighbour estimate at one point: kernels of the samples near x, or of the nearest."""
+    """The ε-neighbour estimate at one point: kernels of all samples near x, or of the nearest."""
     distances = [np.sqrt(np.sum((x - other) ** 2)) for other in X]
     reach = max(epsilon, min(distances)) * (1 + 1e-9)
     top = mass = 0.0
@@ -122,7 +122,7 @@ def neighbor_density(y, x, X, V, weight, epsilon, sigma_y):
 
 
 def slice_moments(Z, y, weight, n_slices):
-    """Share, mean and covariance of Z in each slice of y; the whole sample has share one."""
+    """Share, mean and covariance of Z in each slice of y; the shares sum to one."""
     share, order = weight / weight.sum(), np.argsort(y, kind="stable")
     slices, below = {}, 0.0
     for value in np.unique(y):
@@ -144,9 +144,9 @@ def _normal(squared, variance, dy):
 
 
 def left_out_loss(W, view, background, sigma_z, sigma_y, labels=None):
-    """Every sample in turn: a density without its own centre, normalised, and its squared loss.
+    """Mean squared loss of normalised densities, each without the centre of its own sample.
 
-    Written for complex W.
+    W may be complex.
     """
     X, V, weight, total = view.sample.X, view.sample.Y, view.sample.weight, 0.0
     dy = V.shape[1]

@@ -5,11 +5,11 @@ import pytest
 
 from condensity import LSCDE
 
-CELL = {"z": 0.25, "rest": 0.5, "y": 0.2}  # widths of the cells of the grid
+CELL = {"z": 0.25, "rest": 0.5, "y": 0.2}  # widths of the grid cells
 
 
 def joint(seed, sufficient):
-    """A density on cells (z, rest of x, y); with ``sufficient`` y depends on z alone."""
+    """Density on cells (z, rest of x, y); with ``sufficient``, y depends on z only."""
     rng = np.random.default_rng(seed)
     p_x = rng.dirichlet(np.ones(20)).reshape(4, 5)
     p_y = rng.dirichlet(np.ones(6), size=(4, 1 if sufficient else 5))
@@ -31,7 +31,7 @@ def sce_of_y_given_z(p):
 
 
 def right_hand_side(p):
-    """The theorem's integral, factor by factor."""
+    """Integral of the theorem, computed factor by factor."""
     p_x = p.sum(axis=2) * CELL["y"]
     p_z = p_x.sum(axis=1) * CELL["rest"]
     p_y_z = p.sum(axis=1) * CELL["rest"] / p_z[:, None]
@@ -43,7 +43,7 @@ def right_hand_side(p):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_reducing_the_input_costs_exactly_the_theorem_s_integral(seed):
+def test_cost_of_reducing_the_input_equals_the_integral_of_the_theorem(seed):
     p = joint(seed, sufficient=False)
     cost = sce_of_y_given_z(p) - sce_of_y_given_x(p)
     assert cost == pytest.approx(right_hand_side(p), rel=1e-10)

@@ -1,4 +1,4 @@
-"""``int p_a p_b`` and ``E|Y - Y'|`` between blocks that rows move apart."""
+"""``int p_a p_b`` and ``E|Y - Y'|`` of blocks with different shifts in each row."""
 
 from dataclasses import replace
 
@@ -37,33 +37,33 @@ def by_loops(a, b):
 
 @pytest.mark.parametrize("moved", ["first", "second", "both"])
 @pytest.mark.parametrize("widths", [(0.3, 0.3), (1.0, 0.2)])
-def test_waves_sum_up_to_the_gaussians_of_the_differences(moved, widths):
+def test_overlap_by_frequencies_equals_the_sum_over_pairs(moved, widths):
     rng = np.random.default_rng(0)
     shifts = rng.normal(size=(2, 6, 1))
     a = block(1, 40, widths[0], shift=None if moved == "second" else shifts[0])
     b = block(2, 50, widths[1], shift=None if moved == "first" else shifts[1])
-    assert pairs._frequencies(a, b)[1] < 90  # it is what `overlap` does
+    assert pairs._frequencies(a, b)[1] < 90  # `overlap` uses this method
     expected = by_loops(a, b)
     np.testing.assert_allclose(pairs.overlap(a, b), expected, rtol=1e-13)
     np.testing.assert_allclose(pairs._overlap_by_row(a, b), expected, rtol=1e-13)
 
 
-def test_blocks_far_apart_have_nothing_in_common():
-    """The next period of the waves must not take the place of what is far away."""
+def test_overlap_of_distant_blocks_is_zero():
+    """The sum over frequencies is periodic; a distant block must not be taken for a near one."""
     shift = np.array([0.0, 5.0, 10.0, 12.0, 20.0, 40.0])[:, None]
     a, b = block(1, 200, 0.5), block(2, 200, 0.5, shift=shift)
     assert pairs._frequencies(a, b)[1] < 400
     np.testing.assert_allclose(pairs.overlap(a, b), by_loops(a, b), rtol=1e-13, atol=1e-15)
 
 
-def test_narrow_kernels_are_compared_one_by_one():
+def test_overlap_of_narrow_kernels_is_summed_over_pairs():
     a, b = block(1, 4, 1e-4), block(2, 4, 1e-4, shift=np.full((6, 1), 1e-4))
     assert pairs._frequencies(a, b)[1] > 1000
     np.testing.assert_allclose(pairs.overlap(a, b), by_loops(a, b), rtol=1e-12)
 
 
 @pytest.mark.parametrize("far", [1e9, 1e60, 1e150])
-def test_one_row_far_away_costs_nothing(far):
+def test_one_very_distant_row_does_not_affect_the_others(far):
     shift = np.append(np.zeros(5), far)[:, None]
     a, b = block(1, 4, 0.5), block(2, 4, 0.5, shift=shift)
     found = pairs.overlap(a, b)
@@ -71,7 +71,7 @@ def test_one_row_far_away_costs_nothing(far):
     np.testing.assert_allclose(found[:-1], by_loops(a, b)[:-1], rtol=1e-12)
 
 
-def test_waves_are_cut_into_blocks(monkeypatch):
+def test_overlap_does_not_depend_on_the_blocks_of_memory(monkeypatch):
     a, b = block(1, 40, 0.3), block(2, 50, 0.3, shift=np.linspace(-1, 1, 6)[:, None])
     whole = pairs.overlap(a, b)
     monkeypatch.setattr(numerics, "BLOCK", 2000)
@@ -79,7 +79,7 @@ def test_waves_are_cut_into_blocks(monkeypatch):
 
 
 def spread_by_loops(mixture):
-    """``E|Y - Y'|`` from that of every pair, a Gaussian's."""
+    """``E|Y - Y'|`` as a sum over pairs of Gaussians."""
     out = np.zeros(len(mixture))
     for i in range(len(mixture)):
         parts = gaussians(mixture, i)
@@ -95,7 +95,7 @@ SHIFTS = np.linspace(-2.0, 3.0, 6)[:, None]
 
 
 @pytest.mark.parametrize("narrow", [0.3, 0.05])
-def test_waves_sum_up_to_the_mean_distance_of_two_draws(narrow):
+def test_mean_difference_by_frequencies_equals_the_sum_over_pairs(narrow):
     mixture = Mixture([block(1, 9, narrow), block(2, 5, 1.0, shift=SHIFTS)])
     c = mixture.components("a test")
     assert not c.shared
@@ -106,17 +106,19 @@ def test_waves_sum_up_to_the_mean_distance_of_two_draws(narrow):
     np.testing.assert_allclose(univariate.mean_difference(c), expected, rtol=1e-13)
 
 
-def test_rows_that_would_take_too_many_waves_are_compared_one_by_one(monkeypatch):
+def test_rows_that_need_too_many_frequencies_are_summed_over_pairs(monkeypatch):
     far = np.append(SHIFTS[:5, 0], 1e7)[:, None]
     mixture = Mixture([block(1, 9, 0.3), block(2, 5, 1.0, shift=far)])
-    asked, ask = [], univariate.mean_difference
-    monkeypatch.setattr(univariate, "mean_difference", lambda c: asked.append(len(c)) or ask(c))
+    calls, original = [], univariate.mean_difference
+    monkeypatch.setattr(
+        univariate, "mean_difference", lambda c: calls.append(len(c)) or original(c)
+    )
     found = pairs.mean_difference_of_blocks(mixture.blocks, mixture.components("a test"))
-    assert asked == [1]
+    assert calls == [1]
     np.testing.assert_allclose(found, spread_by_loops(mixture), rtol=1e-13)
 
 
-def test_waves_of_distances_are_cut_into_blocks(monkeypatch):
+def test_mean_difference_does_not_depend_on_the_blocks_of_memory(monkeypatch):
     mixture = Mixture([block(1, 40, 0.3), block(2, 50, 0.3, shift=SHIFTS)])
     whole = pairs.mean_difference_of_blocks(mixture.blocks, mixture.components("a test"))
     monkeypatch.setattr(numerics, "BLOCK", 2000)
@@ -124,7 +126,7 @@ def test_waves_of_distances_are_cut_into_blocks(monkeypatch):
     np.testing.assert_allclose(again, whole, rtol=1e-13)
 
 
-def test_rows_with_a_scale_have_no_waves():
+def test_mean_difference_of_rows_with_a_scale():
     scale = np.linspace(0.5, 2.0, 6)
     blocks = [block(1, 9, 0.3), block(2, 5, 1.0, shift=SHIFTS, scale=scale)]
     mixture = Mixture(blocks)
@@ -132,9 +134,9 @@ def test_rows_with_a_scale_have_no_waves():
     np.testing.assert_allclose(found, spread_by_loops(mixture), rtol=1e-13)
 
 
-def test_distances_do_not_mind_how_far_out_all_blocks_lie():
+def test_mean_difference_is_accurate_for_a_large_common_shift():
     def coarse(values):
-        return np.round(values * 2**16) / 2**16  # so that nothing is rounded when it is moved
+        return np.round(values * 2**16) / 2**16  # so that shifts are exact
 
     def mixture(out):
         parts = [block(1, 9, 0.3), block(2, 5, 0.05)]
@@ -144,5 +146,5 @@ def test_distances_do_not_mind_how_far_out_all_blocks_lie():
 
     far = mixture(2.0**33)
     found = pairs.mean_difference_of_blocks(far.blocks, far.components("a test"))
-    # Out there a mean is rounded to 1e-6, and a variance about it is off by the square of that.
+    # At this distance a mean is rounded to 1e-6, and the error of a variance is its square.
     np.testing.assert_allclose(found, spread_by_loops(mixture(0.0)), rtol=1e-11)

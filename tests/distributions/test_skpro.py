@@ -1,4 +1,4 @@
-"""Densities as skpro sees them, against ours; skipped where skpro is not installed."""
+"""Adapter to skpro, compared with our densities; skipped if skpro is not installed."""
 
 import pickle
 import sys
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-import condensity.distributions.skpro  # noqa: F401  before skpro is hidden from it
+import condensity.distributions.skpro  # noqa: F401  imported before a test hides skpro
 from condensity import metrics
 from condensity.distributions.bounded import BoundedMixture, Bounds
 from mixtures import gaussians, random_mixture
@@ -29,7 +29,7 @@ def skpro():
 
 @pytest.fixture(params=["free", "bounded"])
 def law(request, skpro):
-    """Three rows, two correlated outputs, and their names."""
+    """Densities of three rows and two correlated outputs, and their adapter with names."""
     dist = random_mixture(0, dy=2)
     if request.param == "bounded":
         dist = BoundedMixture(dist, Bounds(np.array([0.0, -np.inf]), np.full(2, np.inf)))
@@ -56,7 +56,7 @@ def test_every_entry_is_the_marginal_of_its_row_and_output(law):
     np.testing.assert_allclose(theirs.pdfnorm(), norms)
 
 
-def test_quantiles_undo_the_distribution_function(law):
+def test_quantiles_invert_the_distribution_function(law):
     _, theirs = law
     levels = np.array([[0.1, 0.2], [0.1, 0.5], [0.9, 0.999]])
     np.testing.assert_allclose(theirs.cdf(theirs.ppf(levels)), levels, rtol=1e-9)
@@ -88,7 +88,7 @@ def test_parts_are_taken_by_name_and_by_position(law):
     assert scalar.sample(4).shape == (4, 1)
 
 
-def test_energies_make_up_the_crps(law):
+def test_crps_from_energies_equals_ours(law):
     dist, theirs = law
     ours = sum(dist.marginal(j).crps(Y[:, j]) for j in range(2))
     crps = theirs.energy(Y) - theirs.energy() / 2
@@ -106,7 +106,7 @@ def test_energy_is_the_mean_distance_by_quadrature(skpro):
         assert theirs.energy().iloc[i, 0] == pytest.approx(spread, rel=1e-6)
 
 
-def test_draws_keep_outputs_together_and_hear_numpy_s_seed(skpro):
+def test_samples_keep_outputs_together_and_use_the_seed_of_numpy(skpro):
     dist = random_mixture(0, dy=2)
     theirs = dist.to_skpro(index=[3, 1, 7], columns=["a", "b"])
     np.random.seed(0)  # noqa: NPY002
@@ -126,7 +126,7 @@ def test_draws_keep_outputs_together_and_hear_numpy_s_seed(skpro):
     assert list(deep.index[2:4]) == [(0, "u", 2), (1, "u", 0)]
 
 
-def test_skpro_s_own_mixture_agrees_where_it_can(skpro):
+def test_normal_mixture_of_skpro_gives_the_same_values(skpro):
     from skpro.distributions.normal_mixture import NormalMixture
 
     dist = random_mixture(2)
@@ -142,7 +142,7 @@ def test_skpro_s_own_mixture_agrees_where_it_can(skpro):
     np.testing.assert_allclose(ours.var(), other.var())
 
 
-def test_skpro_s_metrics_are_ours(skpro):
+def test_metrics_of_skpro_equal_ours(skpro):
     from skpro.metrics import CRPS, LogLoss, SquaredDistrLoss
 
     dist, y = random_mixture(0), np.array([0.3, -2.0, 1.0])
@@ -152,20 +152,20 @@ def test_skpro_s_metrics_are_ours(skpro):
     assert SquaredDistrLoss()(frame, theirs) == pytest.approx(2 * metrics.squared_loss(dist, y))
 
 
-def test_it_survives_pickle_and_clone(skpro):
+def test_adapter_can_be_pickled_and_cloned(skpro):
     theirs = random_mixture(0).to_skpro(index=[3, 1, 7])
     for copy in (pickle.loads(pickle.dumps(theirs)), theirs.clone()):
         pd.testing.assert_frame_equal(copy.mean(), theirs.mean())
 
 
-@pytest.mark.filterwarnings("ignore")  # of skpro's own making
-def test_skpro_s_own_suite_passes(skpro):
+@pytest.mark.filterwarnings("ignore")  # warnings of skpro itself
+def test_adapter_passes_check_estimator_of_skpro(skpro):
     from skpro.utils import check_estimator
 
     from condensity.distributions.skpro import SkproMixture
 
     class Tried(SkproMixture):
-        """With settings to try.
+        """Adapter with parameters for the test suite.
 
         >>> 1
         1
@@ -179,11 +179,11 @@ def test_skpro_s_own_suite_passes(skpro):
 
     results = check_estimator(Tried, raise_exceptions=False, verbose=False)
     assert len(results) > 50
-    failed = {name: found for name, found in results.items() if found != "PASSED"}
+    failed = {name: result for name, result in results.items() if result != "PASSED"}
     assert not failed
 
 
-def test_names_must_be_as_many_as_there_are_rows_and_outputs(skpro):
+def test_wrong_numbers_of_names_are_refused(skpro):
     with pytest.raises(ValueError, match=r"index must have 3 names .* got 2"):
         random_mixture(0).to_skpro(index=[1, 2])
     with pytest.raises(ValueError, match=r"columns must have 1 names .* got 2"):

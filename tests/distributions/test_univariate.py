@@ -1,4 +1,4 @@
-"""Row-wise mixtures on the line, against quadrature, loops and known facts."""
+"""One-dimensional mixtures, compared with quadrature, loops and known results."""
 
 from itertools import pairwise
 
@@ -35,7 +35,7 @@ def random_rows(seed, rows=4, width=5, *, spread=3.0):
 
 
 def crps(c, y):
-    """The score that mean distances make."""
+    """CRPS from mean distances."""
     return univariate.distance(c, y) - 0.5 * univariate.mean_difference(c)
 
 
@@ -48,7 +48,7 @@ def row_pdf(c, i, y):
 
 
 def integrate(f, c, i, lower=None, upper=None):
-    """Integral of f, cut at the components so that quad misses none."""
+    """Integral of f, split at the components so that quad finds all of them."""
     means, sds = (np.broadcast_to(a, c.weights.shape)[i] for a in (c.means, c.sds))
     lower = (means - 12 * sds).min() if lower is None else lower
     upper = (means + 12 * sds).max() if upper is None else upper
@@ -92,7 +92,7 @@ def test_shared_means_and_sds_equal_repeated_ones():
         np.testing.assert_allclose(a, b, rtol=1e-12)
 
 
-def test_prob_keeps_its_digits_in_both_tails():
+def test_prob_is_accurate_in_both_tails():
     c = mixture([[1.0], [1.0], [1.0]], [[0.0]], [[1.0]])
     lower, upper = np.array([10.0, -11.0, -np.inf]), np.array([11.0, -10.0, np.inf])
     tail = stats.norm.sf(10.0) - stats.norm.sf(11.0)
@@ -106,7 +106,7 @@ def test_prob_is_a_difference_of_cdf_values():
 
 
 def survival(c, y):
-    """1 - F with all its digits: the distribution function of the mirrored mixture."""
+    """1 - F, accurate in the tail: the distribution function of the mirrored mixture."""
     return cdf(UnivariateMixtures(c.weights, -c.means, c.sds), -y)
 
 
@@ -120,7 +120,7 @@ def test_quantile_inverts_the_cdf(seed, q):
     np.testing.assert_allclose(cdf(c, quantile(c, np.array([q]))[:, 0]), q, rtol=1e-12)
 
 
-def test_quantile_is_precise_in_both_tails():
+def test_quantile_is_accurate_in_both_tails():
     c = random_rows(2)
     levels = np.array([1e-200, 1e-12, 1 - 1e-12])
     low, lower, upper = quantile(c, levels).T
@@ -135,7 +135,7 @@ def test_quantile_of_one_gaussian_is_the_normal_quantile():
     np.testing.assert_allclose(quantile(c, q)[0], stats.norm.ppf(q, 3.0, 2.0), rtol=1e-14)
 
 
-def test_quantile_bridges_an_empty_gap():
+def test_quantile_on_both_sides_of_an_empty_gap():
     c = mixture([0.25, 0.75], [0.0, 1e7], [1e-3, 1.0])
     y = quantile(c, np.array([0.1, 0.5]))[0]
     np.testing.assert_allclose(y, [stats.norm.ppf(0.4) * 1e-3, 1e7 + stats.norm.ppf(1 / 3)])
@@ -152,8 +152,8 @@ def test_quantile_of_a_smooth_mixture_takes_few_evaluations(monkeypatch):
     assert sum(calls) <= 5 * 3 * len(c)  # five for each row and level
 
 
-def test_quantile_beside_a_needle():
-    """The bracket closes in on it however narrow it is."""
+def test_quantile_in_a_very_narrow_component():
+    """The bracket converges to a component of any width."""
     c = mixture([0.3, 0.4, 0.3], [-1.0, 0.0, 1.3], [0.1, 1e-60, 0.1])
     y = quantile(c, np.array([0.45]))
     np.testing.assert_allclose(y / 1e-60, stats.norm.ppf(0.15 / 0.4), rtol=1e-6)
@@ -174,7 +174,7 @@ def test_quantile_levels_zero_and_one_are_infinite():
 
 
 @pytest.mark.parametrize("q", [-0.1, 1.5, np.nan, 90])
-def test_quantile_refuses_what_is_no_probability(q):
+def test_quantile_refuses_invalid_probabilities(q):
     with pytest.raises(ValueError, match="pass probabilities"):
         quantile(random_rows(0), np.array([0.5, q]))
 
@@ -258,7 +258,7 @@ def test_a_narrow_component_does_not_hide_the_mode_of_a_wide_one(place, sd):
     np.testing.assert_allclose(found, [place, 0.0], atol=1e-2)
 
 
-def test_weightless_components_have_no_modes_and_no_level():
+def test_components_of_weight_zero_have_no_modes_and_no_level():
     c = mixture([[1.0, 0.0], [1.0, 1.0]], [[2.0, 50.0]] * 2, [[1.0, 1e-3]] * 2)
     first, second = modes(c)
     np.testing.assert_allclose(first, [2.0], rtol=1e-14)
@@ -271,7 +271,7 @@ def test_weightless_components_have_no_modes_and_no_level():
 
 @quick
 @given(seeds, st.sampled_from([0.05, 0.5, 0.9, 0.999]))
-def test_hdr_holds_its_level_and_all_that_is_denser(seed, level):
+def test_hdr_contains_its_level_and_all_points_of_higher_density(seed, level):
     c = random_rows(seed, rows=3)
     for i, region in enumerate(hdr(c, level)):
         row = c.take([i] * len(region))
@@ -300,7 +300,7 @@ def test_hdr_of_two_peaks_is_two_intervals(gap):
     np.testing.assert_allclose(region[1] - gap, stats.norm.interval(0.8), rtol=1e-3)
 
 
-def test_hdr_holds_extreme_levels():
+def test_hdr_contains_extreme_levels():
     c = mixture([1, 2], [0.0, 1.0], [1.0, 1.0])
     ((small,),) = hdr(c, 1e-5)
     np.testing.assert_allclose(prob(c, *small[:, None]), 1e-5, rtol=1e-3)
@@ -317,7 +317,7 @@ def test_hdr_refuses_levels_outside_the_open_unit_interval(level):
 
 @quick
 @given(seeds, st.floats(-8, 8))
-def test_hpd_level_is_the_mass_that_is_denser(seed, y):
+def test_hpd_level_is_the_mass_of_higher_density(seed, y):
     c = random_rows(seed, rows=1)
     grid = np.linspace(-40, 40, 400_001)
     p = row_pdf(c, 0, grid)
@@ -327,14 +327,14 @@ def test_hpd_level_is_the_mass_that_is_denser(seed, y):
 
 @quick
 @given(seeds, st.floats(0.01, 0.99))
-def test_hdr_ends_exactly_where_hpd_level_says(seed, level):
+def test_hpd_level_at_the_ends_of_an_hdr_is_its_level(seed, level):
     c = random_rows(seed, rows=2)
     for i, region in enumerate(hdr(c, level)):
         ends = region.ravel()
         np.testing.assert_allclose(hpd_level(c.take([i] * len(ends)), ends), level, atol=1e-11)
 
 
-def test_hpd_level_is_zero_on_top_and_one_far_away():
+def test_hpd_level_is_zero_at_the_mode_and_one_in_the_tails():
     c = random_rows(13)
     top = np.array([found[0] for found in modes(c)])
     np.testing.assert_allclose(hpd_level(c, top), 0.0, atol=1e-7)
@@ -351,7 +351,7 @@ def test_hpd_level_of_draws_is_uniform():
     assert stats.kstest(levels, "uniform").pvalue > 0.01
 
 
-def test_level_sets_follow_shift_and_scale():
+def test_level_sets_are_equivariant_under_shift_and_scale():
     c = random_rows(19)
     moved = UnivariateMixtures(c.weights, 5.0 + 1e-6 * c.means, 1e-6 * c.sds)
     for f in (modes, lambda c: hdr(c, 0.6)):

@@ -34,7 +34,7 @@ def test_the_mixture_is_the_clipped_normalised_estimate_in_the_units_of_the_data
     np.testing.assert_allclose(density.at(X).pdf(Y), by_hand, rtol=1e-10)
 
 
-def test_far_away_the_weights_are_those_of_exact_arithmetic():
+def test_weights_far_from_all_centres_equal_exact_arithmetic():
     from fractions import Fraction
 
     density, *_ = fitted(dy=1)
@@ -60,6 +60,6 @@ def test_the_density_depends_on_x_through_z():
     np.testing.assert_allclose(density.at_reduced(Z).pdf(Y), density.at(X).pdf(Y), rtol=1e-10)
 
 
-def test_centres_without_weight_are_forgotten():
+def test_centres_without_weight_are_dropped():
     density, basis, _, alpha = fitted()
     assert len(density.U) == np.count_nonzero(alpha > 0) < len(basis)

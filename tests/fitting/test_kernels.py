@@ -6,7 +6,7 @@ from condensity.fitting.kernels import FEW, gaussian, squared_distances
 
 
 @pytest.mark.parametrize("d", [1, FEW, FEW + 1])
-def test_squared_distances_are_those_of_the_loops(d):
+def test_squared_distances_equal_loops(d):
     rng = np.random.default_rng(0)
     A, B = rng.standard_normal((5, d)), rng.standard_normal((4, d))
     loops = [[sum((a - b) ** 2) for b in B] for a in A]
@@ -14,21 +14,21 @@ def test_squared_distances_are_those_of_the_loops(d):
 
 
 @pytest.mark.parametrize("d", [FEW, FEW + 1])
-def test_squared_distances_do_not_drown_in_an_offset(d):
+def test_squared_distances_are_accurate_far_from_the_origin(d):
     rng = np.random.default_rng(1)
     A, B = rng.standard_normal((5, d)), rng.standard_normal((4, d))
     loops = [[sum((a - b) ** 2) for b in B] for a in A]
     np.testing.assert_allclose(squared_distances(A + 1e6, B + 1e6), loops, rtol=1e-8)
 
 
-def test_a_point_is_at_distance_zero_from_itself_and_never_below():
+def test_distances_are_not_negative_and_zero_on_the_diagonal():
     A = np.random.default_rng(2).standard_normal((30, FEW + 1)) * 1e3
     D = squared_distances(A, A)
     assert D.min() >= 0
     np.testing.assert_allclose(np.diag(D), 0, atol=1e-8)
 
 
-def test_gaussian_is_the_formula_and_leaves_its_argument_alone():
+def test_gaussian_equals_the_formula_and_does_not_change_its_argument():
     D = np.array([[0.0, 1.0], [4.0, 9.0]])
     before = D.copy()
     np.testing.assert_allclose(gaussian(D, 0.7), np.exp(-D / (2 * 0.49)))

@@ -17,7 +17,7 @@ def a_view(dy, labels=None):
 
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize(("dz", "dy"), [(1, 1), (2, 2), (3, 1)])
-def test_value_and_gradient_are_those_of_the_loop(dz, dy, grouped):
+def test_value_and_gradient_equal_loops(dz, dy, grouped):
     labels = np.arange(12) % 3 if grouped else None
     view, W = a_view(dy, labels), random_subspace(dz, dz, 4)
     problem = view.left_out(W, SIGMA_Z, SIGMA_Y)
@@ -35,7 +35,7 @@ def test_value_and_gradient_are_those_of_the_loop(dz, dy, grouped):
     assert np.abs(point.gradient() - gradient).max() <= 1e-12 * np.abs(gradient).max()
 
 
-def test_the_background_has_its_share_of_the_mean_mass_of_the_others_kernels():
+def test_background_is_a_share_of_the_mean_kernel_mass():
     view, W = a_view(1), random_subspace(0, 2, 4)
     Z = view.sample.X @ W.T
     phi = np.exp(-((Z[:, None] - Z[view.basis]) ** 2).sum(-1) / (2 * SIGMA_Z**2))
@@ -54,14 +54,14 @@ def test_rotation_within_the_subspace_changes_nothing():
     np.testing.assert_allclose(rotated.gradient(), Q @ point.gradient(), atol=1e-13)
 
 
-def test_labels_of_one_kind_leave_no_more_out_than_a_sample():
+def test_a_single_group_leaves_out_one_sample_at_a_time():
     W = random_subspace(0, 2, 4)
     alike = a_view(1, labels=np.zeros(12, dtype=int))
     losses = [v.left_out(W, SIGMA_Z, SIGMA_Y).at(W).value for v in (alike, a_view(1))]
     assert losses[0] == losses[1]
 
 
-def test_in_the_true_subspace_samples_left_out_are_described_best():
+def test_loss_is_smallest_in_the_true_subspace():
     rng = np.random.default_rng(0)
     s = random_sample(0, n=150, dx=5, dy=1)
     y = np.sin(2 * s.X[:, :1]) + 0.1 * rng.standard_normal((150, 1))
@@ -73,7 +73,7 @@ def test_in_the_true_subspace_samples_left_out_are_described_best():
     assert all(at_truth < problem.at(random_subspace(k, 1, 5)).value - 0.02 for k in range(5))
 
 
-def test_kernels_too_narrow_for_any_neighbour_leave_the_background():
+def test_only_the_background_remains_for_very_narrow_kernels():
     view, W = a_view(1), random_subspace(0, 2, 4)
     point = view.left_out(W, 1e-6, SIGMA_Y).at(W)
     np.testing.assert_allclose(point.q[:, -1], 1)

@@ -29,7 +29,7 @@ def test_moments_are_the_double_sums_of_the_paper(dy):
 
 
 @pytest.mark.parametrize("cut", [1, 7, 22])
-def test_folds_pool_to_the_whole_sample(cut):
+def test_moments_of_folds_add_up_to_the_whole_sample(cut):
     sample, W = random_sample(1), random_subspace(1, 2, 4)
     whole = moments_of(sample, W, slice(0, 5))
     a = moments_of(sample, W, slice(0, 5), slice(0, cut))
@@ -44,7 +44,7 @@ def test_folds_pool_to_the_whole_sample(cut):
     assert left.n == pytest.approx(a.n)
 
 
-def test_keep_equals_never_having_had_the_other_centers():
+def test_keep_equals_moments_of_these_centers_only():
     sample, W = random_sample(2), random_subspace(2, 2, 4)
     kept = np.array([0, 2, 5])
     few, all_six = moments_of(sample, W, kept), moments_of(sample, W, np.arange(6))

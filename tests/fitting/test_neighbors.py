@@ -18,7 +18,7 @@ from condensity.fitting.scores import Gaussians
 from problems import random_sample
 
 
-def test_weights_are_those_of_the_samples_within_reach_or_of_the_nearest():
+def test_weights_of_samples_within_epsilon_or_of_the_nearest_sample():
     distances = np.array([[0.1, 0.5, 2.0], [3.0, 4.0, 3.0], [0.5, 0.5, 0.6]])
     weights = neighbor_weights(distances, np.array([1.0, 3.0, 2.0]), 0.5)
     by_hand = [[1 / 4, 3 / 4, 0], [1 / 3, 0, 2 / 3], [1 / 4, 3 / 4, 0]]
@@ -27,15 +27,15 @@ def test_weights_are_those_of_the_samples_within_reach_or_of_the_nearest():
     np.testing.assert_allclose(everything, np.tile([1 / 6, 1 / 2, 1 / 3], (3, 1)))
 
 
-def test_rounding_does_not_choose_the_neighbours():
-    distances = np.array([[0.3, 0.1 + 0.2, 0.1 + 0.2 + 1e-9]])  # 0.1 + 0.2 > 0.3, but for rounding
+def test_rounding_does_not_decide_the_neighbours():
+    distances = np.array([[0.3, 0.1 + 0.2, 0.1 + 0.2 + 1e-9]])  # 0.1 + 0.2 > 0.3 only by rounding
     for epsilon in (0.0, 0.3):
         weights = neighbor_weights(distances, np.ones(3), epsilon)
         np.testing.assert_array_equal(weights, [[0.5, 0.5, 0.0]])
 
 
 def squared_loss(density, y, dy):
-    """``1/2 int p^2 - p(y)`` on a lattice; such sums converge exponentially."""
+    """``1/2 int p^2 - p(y)`` on a grid; such sums converge exponentially."""
     step = 0.25
     axis = np.arange(-6, 6, step)
     points = np.stack(np.meshgrid(*[axis] * dy, indexing="ij"), axis=-1).reshape(-1, dy)
@@ -43,7 +43,7 @@ def squared_loss(density, y, dy):
 
 
 @pytest.mark.parametrize("dy", [1, 2])
-def test_losses_are_those_of_densities_that_know_nothing_of_the_fold(dy):
+def test_losses_equal_those_of_densities_from_the_other_folds(dy):
     n, sigma, epsilons = 10, 0.7, (0.4, 1.5, np.inf)
     sample = random_sample(3, n=n, dx=2, dy=dy)
     mass = np.zeros((3, n))
@@ -65,7 +65,7 @@ def test_losses_are_those_of_densities_that_know_nothing_of_the_fold(dy):
             assert losses[e, j] == pytest.approx(total / mass[j].sum(), rel=1e-8)
 
 
-def test_two_ways_to_the_squared_norm_are_one_for_one_output(monkeypatch):
+def test_both_methods_for_the_squared_norm_agree_for_one_output(monkeypatch):
     rng = np.random.default_rng(0)
     w = rng.dirichlet(np.ones(60), size=7)
     for sigma in (0.05, 1.0):
@@ -79,8 +79,8 @@ def test_two_ways_to_the_squared_norm_are_one_for_one_output(monkeypatch):
 
 
 @pytest.mark.parametrize("way", ["norms_by_nodes", "norms_by_pairs"])
-def test_the_shorter_way_is_taken(way, monkeypatch):
-    monkeypatch.delattr(neighbors, way)  # must not be missed
+def test_the_faster_method_for_the_squared_norm_is_used(way, monkeypatch):
+    monkeypatch.delattr(neighbors, way)  # the other method must be used
     n = 20 if way == "norms_by_nodes" else 200
     sample = random_sample(n=n)
     mass = np.stack([np.arange(n) % 2, np.arange(n) % 2 == 0]) * sample.weight
@@ -97,7 +97,7 @@ def test_losses_do_not_depend_on_the_blocks_they_are_computed_in(monkeypatch):
 
 
 @pytest.mark.parametrize("dx", [1, 8])
-def test_radii_hold_growing_shares_of_the_pairs(dx):
+def test_radii_contain_increasing_shares_of_the_pairs(dx):
     n = 50
     sample = random_sample(n=n, dx=dx)
     found = radii(sample)
@@ -113,10 +113,10 @@ def test_radii_hold_growing_shares_of_the_pairs(dx):
                 within, total = within + inside * both, total + both
                 most = max(most, both)
         assert share <= within / total * (1 + 1e-9)
-        assert within / total < share + most / total + 1e-9  # a pair less would be too few
+        assert within / total < share + most / total + 1e-9  # one pair less would be too few
 
 
-def test_radii_weigh_pairs_and_merge_what_is_equal():
+def test_radii_use_weights_of_pairs_and_merge_equal_values():
     X = np.array([[0.0], [1.0], [1.0], [3.0]])
     even = radii(Sample(X, np.zeros((4, 1)), np.full(4, 0.25)))
     np.testing.assert_allclose(even, [1.0, 2.0, 3.0, np.inf])  # a quarter of pairs: above 0
@@ -124,7 +124,7 @@ def test_radii_weigh_pairs_and_merge_what_is_equal():
     np.testing.assert_allclose(heavy, [0.0, 1.0, 2.0, np.inf])  # pairs at 0 hold half the mass
 
 
-def test_radii_of_many_samples_come_from_some_of_them(monkeypatch):
+def test_radii_of_large_samples_come_from_a_subsample(monkeypatch):
     rng = np.random.default_rng(0)
     X = np.sort(rng.uniform(size=(2000, 1)), axis=0)
     monkeypatch.setattr(numerics, "BLOCK", 200 * 4 * 2000)  # every tenth
@@ -133,7 +133,7 @@ def test_radii_of_many_samples_come_from_some_of_them(monkeypatch):
     np.testing.assert_allclose(1 - (1 - found) ** 2, 2000.0 ** (np.arange(14) / 14 - 1), rtol=0.1)
 
 
-def test_the_least_mean_loss_wins_and_equals_go_to_the_smaller_radius():
+def test_smallest_mean_loss_is_chosen_with_ties_for_the_smaller_radius():
     rng = np.random.default_rng(1)
     X = rng.uniform(-1, 1, (60, 1))
     sample = Sample(X, np.sign(X) + 0.1 * rng.standard_normal((60, 1)), np.full(60, 1 / 60))
@@ -151,7 +151,7 @@ def test_the_least_mean_loss_wins_and_equals_go_to_the_smaller_radius():
     assert same.epsilon == 8.0
 
 
-def test_a_held_out_sample_cannot_be_explained_by_its_own_kernel():
+def test_a_held_out_sample_is_not_described_by_its_own_kernel():
     # Pure noise: a leak would reward the narrowest kernels of the nearest samples.
     rng = np.random.default_rng(5)
     sample = random_sample(5, n=60)
@@ -172,7 +172,7 @@ def density(epsilon, **kwargs):
 
 
 @pytest.mark.parametrize("dy", [1, 2])
-def test_the_density_is_the_mean_of_the_neighbours_kernels_in_the_units_of_the_data(dy):
+def test_density_is_the_mean_of_the_kernels_of_the_neighbours(dy):
     model = density(0.8, dy=dy)
     s = model.sample
     X = np.array([[1.0, -2.0], [1.3, 0.0], [4.0, 30.0]])
@@ -193,7 +193,7 @@ def test_the_density_is_the_mean_of_the_neighbours_kernels_in_the_units_of_the_d
     np.testing.assert_allclose(model.at(X).pdf(Y), by_hand, rtol=1e-12)
 
 
-def test_far_away_there_is_the_nearest_neighbour_s_kernel_and_no_other():
+def test_far_from_all_samples_only_the_nearest_kernel_is_used():
     model = density(0.8)
     direction = np.array([0.6, 0.8])
     nearest = int(np.argmax(model.sample.X @ direction))
@@ -204,7 +204,7 @@ def test_far_away_there_is_the_nearest_neighbour_s_kernel_and_no_other():
     np.testing.assert_allclose(far.std(), 0.4 * model.y_scaling.sd)
 
 
-def test_only_neighbours_of_some_row_are_components():
+def test_samples_that_are_near_no_row_are_not_components():
     model = density(0.3)
     X = model.x_scaling.mean + model.x_scaling.sd * model.sample.X[:4]
     some = model.at(X)
@@ -215,7 +215,7 @@ def test_only_neighbours_of_some_row_are_components():
         np.testing.assert_allclose(some[i].pdf_on(grid), own.pdf_on(grid), rtol=1e-12, atol=1e-300)
 
 
-def test_answers_do_not_depend_on_the_blocks_they_are_computed_in(monkeypatch):
+def test_densities_do_not_depend_on_the_blocks_they_are_computed_in(monkeypatch):
     model = density(0.8)
     X = np.random.default_rng(0).standard_normal((50, 2))
     whole = model.at(X).mean()

@@ -1,4 +1,4 @@
-"""LSMI is LSCE with y measured by p(y) in place of dy (paper, Sec. 2.8)."""
+"""LSMI is LSCE with the reference measure p(y) in place of dy (paper, Sec. 2.8)."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ SETTINGS = {"sigma_z": 0.7, "sigma_y": 0.5, "penalty": 0.03}
 
 
 @pytest.mark.parametrize(("dz", "dy"), [(1, 1), (3, 2)])
-def test_value_and_gradient_are_those_of_the_density_ratio(dz, dy):
+def test_value_and_gradient_equal_loops_for_the_density_ratio(dz, dy):
     sample = random_sample(0, dy=dy)
     centers, W = sample[slice(0, 7)], random_subspace(dz, dz, 4)
     point = SCE.build(sample, centers, **SETTINGS, reference=Reference.EMPIRICAL).at(W)
@@ -24,7 +24,7 @@ def test_value_and_gradient_are_those_of_the_density_ratio(dz, dy):
     assert np.abs(point.gradient() - exact).max() <= 1e-12 * np.abs(exact).max()
 
 
-def test_folds_are_judged_by_their_own_samples():
+def test_cross_validation_uses_the_distribution_of_each_fold():
     plan, W = random_plan(dy=2), random_subspace(1, 2, 4)
     candidates = Candidates(((0.5, 0.5), (1.1, 0.4)), (0.01, 0.3))
     choice = select(plan, W, candidates, raw_losses, reference=Reference.EMPIRICAL)
@@ -45,18 +45,18 @@ def smi(p, dz, dy):
 
 
 def sce(p, dz, dy):
-    """``-1/2 int p(y|z)^2 p(z)``, what is minimised, of a density on cells (z, y)."""
+    """``-1/2 int p(y|z)^2 p(z)``, the function to minimise, of a density on cells (z, y)."""
     p_z = p.sum(axis=1) * dy
     return -0.5 * np.sum((p / p_z[:, None]) ** 2 * p_z[:, None]) * dz * dy
 
 
 @pytest.mark.parametrize("volume", [1.0, 2.5])
-def test_with_y_uniform_sce_is_smi_up_to_a_constant(volume):
+def test_sce_is_smi_up_to_a_constant_for_uniform_y(volume):
     """p(y) = 1 / v: ``SCE = -(SMI + 1/2) / v``; for v = 1 the paper's ``-SMI``, with its 1/2."""
     rng = np.random.default_rng(0)
     p = rng.random((5, 8))
     dz, dy = 0.3, volume / 8
-    p /= p.sum(axis=0) * dz * volume  # every y as probable as every other
+    p /= p.sum(axis=0) * dz * volume  # y is uniform
     np.testing.assert_allclose(p.sum(axis=0) * dz, 1 / volume)
     assert sce(p, dz, dy) == pytest.approx(-(smi(p, dz, dy) + 0.5) / volume, rel=1e-12)
     paper = -0.5 * np.sum((p / (p.sum(axis=1) * dy)[:, None] - 1) ** 2 * p.sum(1)[:, None]) * dy
@@ -67,8 +67,8 @@ def test_with_y_uniform_sce_is_smi_up_to_a_constant(volume):
     assert abs(sce(bumpy, dz, dy) + (smi(bumpy, dz, dy) + 0.5) / volume) > 1e-3
 
 
-def test_with_y_uniform_both_estimates_are_one_function_of_the_subspace():
-    """Kernels that lie within the range of y cannot tell p(y) = 1 / v from dy / v."""
+def test_both_estimates_are_proportional_for_uniform_y():
+    """For kernels within the range of y, p(y) = 1 / v gives the same integrals as dy / v."""
     rng = np.random.default_rng(0)
     n, volume = 400, 8.0
     y = (np.arange(n) + 0.5) * volume / n - volume / 2

@@ -22,13 +22,13 @@ def test_several_right_hand_sides_at_once():
     np.testing.assert_allclose(solve(G, H, penalty=0.1), one_by_one)
 
 
-def test_without_a_ridge_a_singular_system_gets_its_shortest_solution():
+def test_singular_system_without_penalty_gives_the_solution_of_smallest_norm():
     G = gram(3, rank=2)
     h = G @ np.random.default_rng(3).standard_normal(6)
     np.testing.assert_allclose(solve(G, h, penalty=0.0), np.linalg.pinv(G) @ h, atol=1e-8)
 
 
-def test_the_matrix_given_is_left_alone():
+def test_the_matrix_is_not_changed():
     G = gram()
     before = G.copy()
     solve(G, np.ones(6), penalty=1.0)

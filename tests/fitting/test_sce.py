@@ -18,14 +18,14 @@ def problem_and_oracle(dy, seed=0):
 
 
 @pytest.mark.parametrize(("dz", "dy"), CASES)
-def test_value_is_the_paper_s_sce(dz, dy):
+def test_value_equals_the_sce_of_the_paper(dz, dy):
     problem, args = problem_and_oracle(dy)
     W = random_subspace(dz, dz, 4)
     assert problem.at(W).value == pytest.approx(oracles.sce(W, *args), rel=1e-12)
 
 
 @pytest.mark.parametrize(("dz", "dy"), CASES)
-def test_gradient_is_the_complex_step_to_1e_12(dz, dy):
+def test_gradient_equals_the_complex_step_to_1e_12(dz, dy):
     problem, args = problem_and_oracle(dy)
     W = random_subspace(dz, dz, 4)
     ours, exact = problem.at(W).gradient(), oracles.sce_gradient(W, *args)
@@ -40,14 +40,14 @@ def test_rotation_within_the_subspace_changes_nothing():
     np.testing.assert_allclose(rotated.gradient(), Q @ point.gradient(), atol=1e-13)
 
 
-def test_gradient_along_rotations_is_zero_so_gradient_times_w_is_symmetric():
+def test_gradient_times_w_is_symmetric():
     problem, _ = problem_and_oracle(2)
     W = random_subspace(7, 3, 4)
     moment = problem.at(W).gradient() @ W.T
     np.testing.assert_allclose(moment, moment.T, atol=1e-14)
 
 
-def test_weights_count_by_their_ratios_only():
+def test_only_ratios_of_weights_matter():
     sample = random_sample(0)
     doubled = type(sample)(sample.X, sample.Y, 2 * sample.weight)
     W = random_subspace(1, 2, 4)
@@ -56,9 +56,9 @@ def test_weights_count_by_their_ratios_only():
     np.testing.assert_allclose(points[0].gradient(), points[1].gradient(), rtol=1e-11)
 
 
-def test_rows_worked_on_in_parts_of_any_size_give_the_same(monkeypatch):
+def test_value_and_gradient_do_not_depend_on_the_row_blocks(monkeypatch):
     problem, args = problem_and_oracle(1)
-    monkeypatch.setattr(objective, "CACHED", 7)  # seven rows of seven centres, and a rest
+    monkeypatch.setattr(objective, "CACHED", 7)  # blocks of seven rows, and a remainder
     assert [rows.stop for rows in problem.blocks()][-2:] == [21, 23]
     W = random_subspace(2, 2, 4)
     point, exact = problem.at(W), oracles.sce_gradient(W, *args)

@@ -25,7 +25,7 @@ def mixture(parts, factor):
 
 @pytest.mark.parametrize("dy", [1, 2])
 @pytest.mark.parametrize("name", ["squared", "crps", "log"])
-def test_losses_from_tables_are_those_of_the_mixture(name, dy):
+def test_losses_from_tables_equal_those_of_the_mixture(name, dy):
     if name == "crps" and dy > 1:
         pytest.skip("the CRPS is for one output")
     score, parts = SCORES[name], components(dy)

@@ -29,7 +29,7 @@ def test_the_documented_grids():
 
 
 @pytest.mark.parametrize("dy", [1, 2])
-def test_raw_losses_are_the_refits_of_the_paper_with_nothing_of_the_fold_in_them(dy):
+def test_raw_losses_equal_refits_without_the_fold(dy):
     plan, W = random_plan(dy=dy), random_subspace(1, 2, 4)
     choice = select(plan, W, CANDIDATES, raw_losses)
     s = plan.sample
@@ -42,14 +42,14 @@ def test_raw_losses_are_the_refits_of_the_paper_with_nothing_of_the_fold_in_them
 
 
 def squared_loss_by_quadrature(density, dy):
-    """``int p^2`` on a lattice; such sums converge exponentially for smooth densities."""
+    """``int p^2`` on a grid; such sums converge exponentially for smooth densities."""
     axis = np.arange(-6, 6, 0.3)
     points = np.stack(np.meshgrid(*[axis] * dy, indexing="ij"), axis=-1).reshape(-1, dy)
     return np.sum([density(y) ** 2 for y in points]) * 0.3**dy
 
 
 @pytest.mark.parametrize("dy", [1, 2])
-def test_shipped_losses_are_those_of_the_clipped_normalised_density(dy):
+def test_normalised_losses_equal_those_of_the_clipped_normalised_density(dy):
     plan, W = random_plan(n=12, n_centers=10, dy=dy), random_subspace(2, 2, 4)
     sigmas, penalty = (1.2, 0.8), 1e-6
     choice = select(plan, W, Candidates((sigmas,), (penalty,)), normalised_losses)
@@ -71,7 +71,7 @@ def test_shipped_losses_are_those_of_the_clipped_normalised_density(dy):
             losses.append(0.5 * squared_loss_by_quadrature(density, dy) - density(s.Y[i]))
         exact = np.average(losses, weights=s.weight[labels == fold])
         assert choice.losses[0, 0, fold] == pytest.approx(exact, rel=1e-6)
-    assert clipped_somewhere  # or the test would not see the clipping
+    assert clipped_somewhere  # otherwise the test would not cover clipping
 
 
 def test_the_choice_is_the_candidate_with_the_smallest_mean_loss():
@@ -84,13 +84,13 @@ def test_the_choice_is_the_candidate_with_the_smallest_mean_loss():
     assert choice.loss == mean.min()
 
 
-def test_of_equal_losses_the_first_is_the_least_whatever_rounding_does():
+def test_first_minimum_is_the_first_of_losses_that_are_equal_up_to_rounding():
     assert first_minimum(np.array([0.2, -0.3 + 1e-14, -0.3])) == 1
     assert first_minimum(np.array([0.2, -0.3 + 1e-6, -0.3])) == 2
     assert first_minimum(np.array([[5.0, 1.0], [0.5, 0.5]])) == 2
 
 
-def test_a_held_out_sample_cannot_be_explained_by_its_own_kernel():
+def test_a_held_out_sample_is_not_described_by_its_own_kernel():
     # Pure noise and every sample a centre: a leak would reward the narrowest kernel.
     rng = np.random.default_rng(5)
     sample = random_sample(5, n=60)
@@ -103,20 +103,20 @@ def test_a_held_out_sample_cannot_be_explained_by_its_own_kernel():
     assert select(plan, np.eye(4), candidates, normalised_losses).sigma_y == 1.0
 
 
-def test_tiny_bandwidths_score_without_overflow_or_nan():
+def test_losses_of_tiny_bandwidths_are_finite():
     plan = random_plan()
     choice = select(plan, np.eye(4), Candidates(((1e-3, 0.5),), (0.1,)), normalised_losses)
     assert np.isfinite(choice.losses).all()
 
 
-def test_unscored_takes_the_only_candidate():
+def test_only_candidate_is_chosen_without_a_loss():
     choice = only_candidate(Candidates(((0.5, 0.6),), (0.2,)))
     assert (choice.sigma_z, choice.sigma_y, choice.penalty) == (0.5, 0.6, 0.2)
     assert np.isnan(choice.loss)
 
 
 def walk(losses, start):
-    """Where steps of one lead that are taken while they lower the loss, up first; what is seen."""
+    """End point and visited points of a descent by steps of one, first upwards, then downwards."""
     at, seen = start, {start}
     for step in (1, -1):
         while 0 <= at + step < len(losses):
@@ -128,7 +128,7 @@ def walk(losses, start):
 
 
 @pytest.mark.parametrize("first", [(0, 0), (0, 4), (8, 2), (4, 4)])
-def test_a_search_near_the_last_choice_goes_downhill_and_no_further(first):
+def test_select_near_descends_from_the_last_choice_to_a_local_minimum(first):
     plan = random_plan()
     grid = Candidates(tuple((s, s) for s in np.logspace(-1, 1, 9)), tuple(np.logspace(-3, 1, 5)))
     W = random_subspace(1, 2, 4)
@@ -150,7 +150,7 @@ def test_a_search_near_the_last_choice_goes_downhill_and_no_further(first):
     assert (again.sigma_z, again.penalty, again.loss) == (near.sigma_z, near.penalty, near.loss)
 
 
-def test_one_heavy_fold_does_not_cost_the_others_their_digits():
+def test_losses_are_accurate_if_one_fold_has_most_of_the_weight():
     sample = random_sample(3, n=30)
     weight = np.where(np.arange(30) < 10, 1e20, 1.0)
     heavy = type(sample)(sample.X, sample.Y, weight / weight.sum())
@@ -164,6 +164,6 @@ def test_one_heavy_fold_does_not_cost_the_others_their_digits():
     assert choice.losses[0, 0].mean() == pytest.approx(exact, rel=1e-9)
 
 
-def test_an_absurd_candidate_does_not_make_ties_of_the_others():
+def test_a_very_large_loss_does_not_make_the_other_losses_equal():
     assert first_minimum(np.array([4e6, -1.6e-5, -2.4e-4])) == 2
     assert first_minimum(np.array([-1.0 - 1e-13, -1.0, -1.0 - 2e-13])) == 0

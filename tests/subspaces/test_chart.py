@@ -14,7 +14,7 @@ def sce(seed=0, n=60, dx=5):
 
 
 @pytest.mark.parametrize("n_fixed", [0, 1])
-def test_points_of_a_chart_are_orthonormal_and_its_origin_is_the_base(n_fixed):
+def test_points_of_a_chart_are_orthonormal_and_its_origin_is_the_start(n_fixed):
     W = random_subspace(0, 3, 6)
     chart = Chart.around(W, n_fixed)
     assert chart.size == (3 - n_fixed) * 3
@@ -32,7 +32,7 @@ def test_a_chart_reaches_subspaces_far_from_its_origin():
 
 
 @pytest.mark.parametrize("n_fixed", [0, 1])
-def test_the_gradient_by_coordinates_agrees_with_differences(n_fixed):
+def test_gradient_in_coordinates_equals_finite_differences(n_fixed):
     problem, chart = sce(), Chart.around(random_subspace(0, 2, 5), n_fixed)
     omega = 0.5 * np.random.default_rng(2).standard_normal(chart.size)
     W, root = chart.at(omega)
@@ -44,7 +44,7 @@ def test_the_gradient_by_coordinates_agrees_with_differences(n_fixed):
         assert slope == pytest.approx((ahead - behind) / (2 * step), rel=1e-5, abs=1e-9)
 
 
-def test_descent_in_the_chart_ends_where_the_gradient_vanishes_and_no_higher_than_geodesics():
+def test_minimise_ends_at_zero_gradient_and_not_above_geodesic_descent():
     problem, W = sce(), random_subspace(3, 2, 5)
     end = minimise(problem, W, max_steps=500)
     found, value = end.W, end.value
@@ -57,7 +57,7 @@ def test_descent_in_the_chart_ends_where_the_gradient_vanishes_and_no_higher_tha
     assert value <= geodesic.point.value + 1e-4 * abs(value)
 
 
-def test_fixed_rows_stay_in_the_subspace():
+def test_fixed_rows_do_not_change():
     problem, W = sce(), random_subspace(4, 2, 5)
     end = minimise(problem, W, max_steps=100, n_fixed=1)
     found, value = end.W, end.value

@@ -38,7 +38,7 @@ def test_descent_finds_the_subspace_of_the_smallest_eigenvalues():
     assert result.point.value == pytest.approx(0.25)
 
 
-def test_every_step_goes_down_and_is_recorded():
+def test_every_step_lowers_the_value_and_is_recorded():
     problem = SmallestEigenvalues([0.1, 0.4, 2.0, 3.0, 5.0])
     result = descend(problem, random_subspace(4, 2, 5), max_steps=7, tol=0.0)
     assert result.stop is Stop.STEP_LIMIT
@@ -47,7 +47,7 @@ def test_every_step_goes_down_and_is_recorded():
     assert result.values[-1] == result.point.value
 
 
-def test_the_whole_space_is_a_minimum_at_once():
+def test_descent_converges_at_once_in_the_whole_space():
     problem = SmallestEigenvalues([1.0, 2.0, 3.0])
     result = descend(problem, random_subspace(5, 3, 3), max_steps=5, tol=1e-8)
     assert result.stop is Stop.CONVERGED
@@ -60,7 +60,7 @@ class WrongWay(SmallestEigenvalues):
         return Place(W, place.value, -place.slope)
 
 
-def test_a_gradient_that_lies_stalls_instead_of_going_up():
+def test_descent_stalls_with_a_gradient_of_the_wrong_sign():
     result = descend(WrongWay([1.0, 2.0, 3.0]), random_subspace(6, 1, 3), max_steps=5, tol=1e-8)
     assert result.stop is Stop.STALLED
     assert len(result.values) == 1
@@ -70,17 +70,17 @@ def parabola(t):
     return Place(np.zeros((1, 1)), (t - 1.0) ** 2, np.zeros((1, 1)))
 
 
-def test_backtracking_jumps_to_the_minimum_of_a_parabola():
+def test_backtracking_finds_the_minimum_of_a_parabola():
     step, point = backtrack(parabola, parabola(0.0), slope=-2.0, step=3.0)
     assert step == pytest.approx(1.0)
     assert point.value == pytest.approx(0.0)
 
 
-def test_backtracking_takes_the_first_step_that_is_low_enough():
+def test_backtracking_accepts_a_first_step_that_meets_the_condition():
     assert backtrack(parabola, parabola(0.0), slope=-2.0, step=0.5)[0] == 0.5
 
 
-def test_backtracking_gives_up_on_a_curve_that_only_rises():
+def test_backtracking_returns_none_on_a_rising_curve():
     def rising(t):
         return Place(np.zeros((1, 1)), t, np.zeros((1, 1)))
 

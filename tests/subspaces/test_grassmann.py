@@ -21,7 +21,7 @@ def point_and_gradient(dz, dx, seed=0):
 
 @pytest.mark.parametrize(("dz", "dx"), SHAPES)
 @pytest.mark.parametrize("t", [0.0, 0.3, 2.0])
-def test_geodesic_is_the_paper_s_matrix_exponential(dz, dx, t):
+def test_geodesic_equals_the_matrix_exponential_of_the_paper(dz, dx, t):
     W, gradient = point_and_gradient(dz, dx)
     ours = Geodesic.along(W, -natural_gradient(W, gradient))(t)
     exact = oracles.geodesic(W, oracles.complement(W), gradient, t)
@@ -35,7 +35,7 @@ def test_geodesic_keeps_rows_orthonormal(dz, dx):
     np.testing.assert_allclose(W_t @ W_t.T, np.eye(dz), atol=1e-13)
 
 
-def test_geodesic_leaves_with_the_velocity_of_its_tangent():
+def test_geodesic_starts_with_the_velocity_of_its_tangent():
     W, gradient = point_and_gradient(2, 5)
     D = natural_gradient(W, gradient)
     curve = Geodesic.along(W, D)
@@ -55,7 +55,7 @@ def test_projector_gap_is_the_frobenius_distance_of_the_projectors(da, db):
     assert projector_gap(A, B) == pytest.approx(np.linalg.norm(A.T @ A - B.T @ B), rel=1e-12)
 
 
-def test_projector_gap_ignores_the_basis_and_resolves_tiny_angles():
+def test_projector_gap_does_not_depend_on_the_basis_and_resolves_tiny_angles():
     A = random_subspace(0, 2, 5)
     assert projector_gap(A, rotation(1, 2) @ A) < 1e-14
     angle = 1e-12

@@ -21,7 +21,7 @@ def standardised(seed=0, n=40, dx=4, dy=1):
     return Sample((sample.X - mean) / sd, sample.Y, sample.weight)
 
 
-def test_slices_are_of_one_size_and_ordered():
+def test_slices_have_equal_size_and_are_ordered():
     y = np.random.default_rng(0).standard_normal(23)
     labels = slices(y, np.ones(23), 4)
     assert sorted(np.bincount(labels)) == [5, 6, 6, 6]
@@ -34,7 +34,7 @@ def test_slices_keep_equal_values_together():
     assert slices(y > 0, np.ones(10), 5).tolist() == [0] * 7 + [1] * 3
 
 
-def test_weights_of_slices_are_repetitions():
+def test_integer_weights_act_like_repeated_samples():
     rng = np.random.default_rng(1)
     y, weight = rng.standard_normal(30), rng.integers(1, 5, 30)
     rows = np.repeat(np.arange(30), weight)
@@ -60,7 +60,7 @@ def test_a_singular_covariance_gets_a_ridge():
 
 
 @pytest.mark.parametrize("dy", [1, 2])
-def test_kernels_are_the_sums_over_slices(dy):
+def test_kernels_equal_sums_over_slices(dy):
     s = standardised(dy=dy)
     root = np.linalg.inv(sqrtm(np.einsum("i,ij,ik->jk", s.weight, s.X, s.X)))
     Z = s.X @ root
@@ -92,13 +92,13 @@ def test_directions_are_uncorrelated_of_unit_variance_and_grow_with_the_first_ou
     assert ((s.weight * s.Y[:, 0]) @ Z >= 0).all()
 
 
-def test_a_direction_without_spread_tells_nothing():
+def test_a_direction_without_variance_has_eigenvalue_zero():
     s = standardised(n=100)
     flat = Sample(np.column_stack([s.X, s.X[:, 0] - s.X[:, 1]]), s.Y, s.weight)  # dependent
     labels = [slices(flat.Y[:, 0], s.weight, 4)]
     null = np.array([1, -1, 0, 0, -1]) / np.sqrt(3)
     for kernel in (sir_kernel, save_kernel):
         values, W = sliced_directions(flat, labels, kernel)
-        told = W[values > 1e-6 * values[0]]
-        assert len(told) <= 4
-        np.testing.assert_allclose(told @ null, 0, atol=1e-6)
+        informative = W[values > 1e-6 * values[0]]
+        assert len(informative) <= 4
+        np.testing.assert_allclose(informative @ null, 0, atol=1e-6)
