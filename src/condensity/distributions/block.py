@@ -195,14 +195,14 @@ class Block:
         """``sum_k w_ik N(y_i; ...)`` for ``Y`` (m, dy): (m,)."""
         out = np.empty(len(self))
         for rows in row_blocks(len(self), len(self.centers), CACHED):
-            own = self.take(rows)
-            kernels = own._squared(Y[rows])
+            part = self.take(rows)
+            kernels = part._squared(Y[rows])
             kernels *= -0.5 * LOG2_E
             if not self.plain:
-                kernels += LOG2_E * own.given
+                kernels += LOG2_E * part.given
             np.exp2(kernels, out=kernels)
-            sums = np.einsum("rk,rk->r", kernels, own.given) if self.plain else kernels.sum(axis=1)
-            out[rows] = sums * np.exp(-own._log_volumes())
+            sums = np.einsum("rk,rk->r", kernels, part.given) if self.plain else kernels.sum(axis=1)
+            out[rows] = sums * np.exp(-part._log_volumes())
         return out
 
     def pdf_on(self, points: Array) -> Array:
@@ -222,8 +222,8 @@ class Block:
         out = np.empty((len(self), len(points)))
         for rows, part in tiles(len(self), len(points), 4 * len(self.centers)):
             grid, index = points[part], np.arange(len(self))[rows]
-            own = self.take(np.repeat(index, len(grid)))
-            terms = own.log_weights + own.log_kernels(np.tile(grid, (len(index), 1)))
+            repeated = self.take(np.repeat(index, len(grid)))
+            terms = repeated.log_weights + repeated.log_kernels(np.tile(grid, (len(index), 1)))
             out[rows, part] = np.exp(terms).sum(axis=1).reshape(len(index), -1)
         return out
 

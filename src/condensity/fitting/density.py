@@ -48,10 +48,10 @@ class KernelDensity:
         sigma_z: float,
         sigma_y: float,
     ) -> KernelDensity:
-        """Clip the coefficients at zero and drop the centres that have no weight then."""
-        kept = alpha > 0
-        U, V = basis.X[kept] @ W.T, basis.Y[kept]
-        return cls(x_scaling, y_scaling, W, U, V, np.log(alpha[kept]), sigma_z, sigma_y)
+        """Density from fitted coefficients: centres with a coefficient <= 0 are dropped."""
+        positive = alpha > 0
+        U, V = basis.X[positive] @ W.T, basis.Y[positive]
+        return cls(x_scaling, y_scaling, W, U, V, np.log(alpha[positive]), sigma_z, sigma_y)
 
     @property
     def width(self) -> int:

@@ -103,11 +103,11 @@ def normalised_losses(fold: Fold, alphas: Array) -> Array:
     losses = np.empty(alphas.shape[1])
     for j, alpha in enumerate(alphas.T):
         positive = alpha > 0
-        kept = fold.usable[positive]
-        log_phi_z = fold.squared_z[:, kept] * (-0.5 / fold.sigma_z**2)
+        centers = fold.usable[positive]
+        log_phi_z = fold.squared_z[:, centers] * (-0.5 / fold.sigma_z**2)
         a = softmax(log_phi_z + np.log(alpha[positive]), axis=1) / fold.y_mass
-        half_norm = 0.5 * (a @ submatrix(fold.moments.yy, kept))
-        losses[j] = fold.weight @ np.sum(a * (half_norm - fold.phi_y[:, kept]), axis=1)
+        half_norm = 0.5 * (a @ submatrix(fold.moments.yy, centers))
+        losses[j] = fold.weight @ np.sum(a * (half_norm - fold.phi_y[:, centers]), axis=1)
     losses /= fold.weight.sum()
     return losses
 
