@@ -81,7 +81,18 @@ class Block:
         return self.given if self.plain else np.exp2(LOG2_E * self.given)
 
     def weighted(self, log_weights: Array) -> Block:
-        """The same Gaussians with other weights."""
+        """The same Gaussians with other weights.
+
+        Parameters
+        ----------
+        log_weights : ndarray of shape (m, b)
+            Logarithms of the weights.
+
+        Returns
+        -------
+        Block
+            A block with these weights.
+        """
         return replace(self, given=log_weights, plain=False)
 
     @property
@@ -105,22 +116,54 @@ class Block:
         return np.ones(len(self)) if self.scale is None else self.scale
 
     def take(self, rows: Any) -> Block:
-        """The block of some rows: a slice or an index array."""
+        """The block of some rows.
+
+        Parameters
+        ----------
+        rows : slice or array of int
+            Rows to keep.
+
+        Returns
+        -------
+        Block
+            A block with these rows.
+        """
         shift = None if self.shift is None else self.shift[rows]
         scale = None if self.scale is None else self.scale[rows]
         return replace(self, given=self.given[rows], shift=shift, scale=scale)
 
     def same_frame(self, other: Block) -> bool:
-        """Whether both blocks have the same shift and scale in every row."""
+        """Whether both blocks have the same shift and scale in every row.
+
+        Parameters
+        ----------
+        other : Block
+            A block with as many rows.
+
+        Returns
+        -------
+        bool
+            True if they are equal.
+        """
         pairs = ((self.shift, other.shift), (self.scale, other.scale))
         return all(
             a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs
         )
 
     def tilt(self, power: Array) -> Block:
-        """The block multiplied by ``exp(power . y)``, with ``power`` (dy,): a block again.
+        """The block multiplied by ``exp(power . y)``, which is a block again.
 
         ``N(y; m, S) exp(c y) = exp(c m + c S c / 2) N(y; m + S c, S)``.
+
+        Parameters
+        ----------
+        power : ndarray of shape (dy,)
+            Exponents of the outputs.
+
+        Returns
+        -------
+        Block
+            Gaussians with shifted means and other weights.
         """
         along = self.covariance @ power
         gain = self.means() @ power + 0.5 * self.scales[:, None] ** 2 * float(power @ along)
@@ -131,7 +174,20 @@ class Block:
         return replace(tilted, shift=shift if self.shift is None else self.shift + shift)
 
     def stretch(self, factors: Array, about: Array) -> Block:
-        """The block of ``about_i + factors (y - about_i)``; ``about`` is (m, dy)."""
+        """The block of ``about_i + factors (y - about_i)``.
+
+        Parameters
+        ----------
+        factors : ndarray of shape (dy,)
+            Positive factors, one for each output.
+        about : ndarray of shape (m, dy)
+            Points that stay fixed, one for each row.
+
+        Returns
+        -------
+        Block
+            Stretched Gaussians with the same weights.
+        """
         shift = (1.0 - factors) * about
         shift = shift if self.shift is None else shift + factors * self.shift
         return replace(
@@ -142,14 +198,31 @@ class Block:
         )
 
     def means(self) -> Array:
-        """Means ``shift_i + scale_i c_k``: (m, b, dy), or (1, b, dy) if all rows share them."""
+        """Means ``shift_i + scale_i c_k`` of the Gaussians.
+
+        Returns
+        -------
+        ndarray of shape (m, b, dy) or (1, b, dy)
+            The means; one row if all rows share them.
+        """
         if self.fixed:
             return self.centers[None]
         means = self.scales[:, None, None] * self.centers
         return means if self.shift is None else means + self.shift[:, None, :]
 
     def whiten(self, Y: Array) -> Array:
-        """``L^-1 (y_i - shift_i) / scale_i`` for ``Y`` (m, dy): (m, dy)."""
+        """Whitened outputs, ``L^-1 (y_i - shift_i) / scale_i``.
+
+        Parameters
+        ----------
+        Y : ndarray of shape (m, dy)
+            One point for each row.
+
+        Returns
+        -------
+        ndarray of shape (m, dy)
+            The whitened points.
+        """
         Z = Y if self.shift is None else Y - self.shift
         Z = Z if self.scale is None else Z / self.scale[:, None]
         white = self._undo_factor(Z)
@@ -157,7 +230,18 @@ class Block:
         return np.where(np.isfinite(Z).all(axis=1, keepdims=True), white, np.inf)
 
     def log_kernels(self, Y: Array) -> Array:
-        """``log N(y_i; shift_i + scale_i c_k, scale_i^2 L L')`` for ``Y`` (m, dy): (m, b)."""
+        """Logarithms of the Gaussians, ``log N(y_i; shift_i + scale_i c_k, scale_i^2 L L')``.
+
+        Parameters
+        ----------
+        Y : ndarray of shape (m, dy)
+            One point for each row.
+
+        Returns
+        -------
+        ndarray of shape (m, b)
+            Log densities without the weights.
+        """
         out = self._squared(Y)
         out *= -0.5
         out -= self._log_volumes()[:, None]
@@ -181,18 +265,55 @@ class Block:
         return log_volume + self.n_outputs * np.log(self.scales)
 
     def marginal(self, columns: Indices) -> Block:
-        """The block of the outputs ``columns``: rows and columns of the covariance are dropped."""
+        """The block of some of the outputs.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            Outputs to keep.
+
+        Returns
+        -------
+        Block
+            Gaussians of these outputs.
+        """
         shift = None if self.shift is None else self.shift[:, columns]
         factor: Any = np.linalg.cholesky(self.covariance[np.ix_(columns, columns)])
         return replace(self, centers=self.centers[:, columns], factor=factor, shift=shift)
 
     def place(self, row: Indices, k: Indices, noise: Array) -> Array:
-        """``shift_i + scale_i (c_k + L e)`` for n triples of row, component and ``e``: (n, dy)."""
+        """Points ``shift_i + scale_i (c_k + L e)``.
+
+        Parameters
+        ----------
+        row : ndarray of int of shape (n,)
+            Rows i.
+        k : ndarray of int of shape (n,)
+            Gaussians k.
+        noise : ndarray of shape (n, dy)
+            Standard normal draws e.
+
+        Returns
+        -------
+        ndarray of shape (n, dy)
+            Draws from these Gaussians.
+        """
         y = self.scales[row, None] * (self.centers[k] + noise @ self.factor.T)
         return y if self.shift is None else y + self.shift[row]
 
     def pdf(self, Y: Array) -> Array:
-        """``sum_k w_ik N(y_i; ...)`` for ``Y`` (m, dy): (m,)."""
+        """Weighted sum of the Gaussians at one point for each row.
+
+        Parameters
+        ----------
+        Y : ndarray of shape (m, dy)
+            One point for each row.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            The part of the density that comes from this block.
+        """
         out = np.empty(len(self))
         for rows in row_blocks(len(self), len(self.centers), CACHED):
             part = self.take(rows)
@@ -206,7 +327,18 @@ class Block:
         return out
 
     def pdf_on(self, points: Array) -> Array:
-        """``sum_k w_ik N(y_g; ...)``, all rows at all ``points`` (G, dy): (m, G)."""
+        """Weighted sum of the Gaussians of all rows at the same points.
+
+        Parameters
+        ----------
+        points : ndarray of shape (G, dy)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (m, G)
+            The part of the densities that comes from this block.
+        """
         return self._pdf_on_fixed(points) if self.fixed else self._pdf_on_moved(points)
 
     def _pdf_on_fixed(self, points: Array) -> Array:
