@@ -121,7 +121,7 @@ class SkproMixture(BaseDistribution):
         return self._in_shape(self.dist.var())
 
     def _squared_norm(self) -> Any:
-        return self._in_shape(np.column_stack([d.squared_norm() for d in self._marginals()]))
+        return self._in_shape(np.column_stack([d.squared_norm() for d in self.dist.marginals()]))
 
     def _pdf(self, x: Array) -> Any:
         return self._entrywise(lambda d, y: d.pdf(y), x)
@@ -139,7 +139,7 @@ class SkproMixture(BaseDistribution):
         return self._entrywise(_quantile, p)
 
     def _energy_self(self) -> Any:
-        return self._by_row(np.column_stack([_mean_difference(d) for d in self._marginals()]))
+        return self._by_row(np.column_stack([_mean_difference(d) for d in self.dist.marginals()]))
 
     def _energy_x(self, x: Array) -> Any:
         # CRPS = E|Y - y| - E|Y - Y'| / 2
@@ -169,13 +169,10 @@ class SkproMixture(BaseDistribution):
     def _iat(self, rowidx: Any = None, colidx: Any = None) -> Any:
         return type(self)(self.dist[rowidx].marginal(colidx))
 
-    def _marginals(self) -> list[Any]:
-        return [self.dist.marginal(j) for j in range(self.dist.n_outputs)]
-
     def _entrywise(self, f: Callable[[Any, Array], Array], x: Any) -> Any:
         """``f`` of each marginal and its column of ``x``, with the shape of the distribution."""
         table = np.asarray(x, dtype=float).reshape(len(self.dist), -1)
-        columns = zip(self._marginals(), table.T, strict=True)
+        columns = zip(self.dist.marginals(), table.T, strict=True)
         return self._in_shape(np.column_stack([f(d, y) for d, y in columns]))
 
     def _in_shape(self, values: Array) -> Any:
