@@ -98,13 +98,16 @@ def test_weights(estimator, weight, match):
     [
         (
             {"bandwidth": -1.0},
-            "bandwidth must be None .selected by cross-validation., a number .* got -1.0",
+            "None .selected by cross-validation., a number between 1e-6 .* got -1.0",
         ),
         ({"bandwidth": (0.5, 0.0)}, r"got \(0.5, 0.0\)"),
         ({"bandwidth": (0.5, 0.1, 0.2)}, "a pair .sigma_z, sigma_y."),
         ({"bandwidth": "wide"}, "got 'wide'"),
         ({"bandwidth": np.inf}, "got inf"),
-        ({"penalty": -0.1}, "penalty, .* must be None .* or a finite number >= 0, got -0.1"),
+        (
+            {"penalty": -0.1},
+            "penalty, .* must be None .selected .* or a finite number >= 0, got -0.1",
+        ),
         ({"penalty": "big"}, "got 'big'"),
         ({"cv": 1}, r"cv must be an integer >= 2 \(folds\), got 1"),
         ({"cv": 2.5}, "cv must be a number of folds, a splitter or a list .* got 2.5"),
@@ -154,11 +157,14 @@ def test_parameters_of_lsce(parameters, match):
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
-        ({"epsilon": -0.1}, "epsilon must be None .* or a number >= 0, .* got -0.1"),
+        ({"epsilon": -0.1}, "epsilon must be None .selected .* or a number >= 0, .* got -0.1"),
         ({"epsilon": np.nan}, "got nan"),
         ({"epsilon": "near"}, "got 'near'"),
         ({"epsilon": True}, "got True"),
-        ({"bandwidth": 0.0}, "bandwidth must be None .* or a number between 1e-6 .* got 0.0"),
+        (
+            {"bandwidth": 0.0},
+            "None .selected by cross-validation. or a number between 1e-6 .* got 0.0",
+        ),
         ({"bandwidth": (0.5, 0.5)}, r"got \(0.5, 0.5\)"),
         ({"bandwidth": np.inf}, "got inf"),
         ({"cv": 1}, r"cv must be an integer >= 2 \(folds\), got 1"),
