@@ -3,7 +3,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import kstest
 
-from condensity import metrics
+from condensity import LSCDE, metrics
 from condensity.datasets import illustrative, toy_a, toy_b
 from condensity.distributions.block import Block
 from condensity.distributions.mixture import Mixture
@@ -147,9 +147,27 @@ def test_pit_of_several_outputs_needs_as_many_columns():
         metrics.pit(dist, Y[:, 0])
 
 
+@pytest.mark.parametrize("dy", [1, 2])
+def test_densities_of_dask_collections_have_the_same_losses(dy):
+    da = pytest.importorskip("dask.array", reason="dask is not installed")
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 2))
+    Y = X[:, :dy] + rng.standard_normal((40, dy))
+    Y = Y[:, 0] if dy == 1 else Y
+    model = LSCDE(bandwidth=0.5, penalty=0.1, random_state=0).fit(X, Y)
+    lazy, eager = model.predict_dist(da.from_array(X, chunks=(15, 2))), model.predict_dist(X)
+    names = ["squared_loss", "log_loss", "pit", *(["crps", "hpd_coverage"] if dy == 1 else [])]
+    for name in names:
+        metric = getattr(metrics, name)
+        found = np.asarray(metric(lazy, da.from_array(Y, chunks=15)))
+        np.testing.assert_allclose(found, metric(eager, Y), rtol=1e-10)
+
+
 def test_a_prediction_is_not_a_density():
     for metric in (metrics.squared_loss, metrics.log_loss, metrics.crps, metrics.pit):
-        with pytest.raises(TypeError, match=r"got ndarray: pass model.predict_dist\(X\)"):
+        with pytest.raises(
+            TypeError, match=r"must be a Distribution.*got ndarray: pass model.predict_dist\(X\)"
+        ):
             metric(np.zeros(3), np.zeros(3))
 
 

@@ -1,7 +1,7 @@
 """Losses and diagnostics of conditional densities, exact wherever a closed form exists.
 
 The squared loss is the paper's Error_CDE, ``1/2 int p(y|x)^2 dy - p(y_i|x_i)`` averaged over the
-sample; what the literature calls CDE loss is twice that.
+samples.  The loss that the literature calls CDE loss is twice as large.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from condensity._typing import Array
+from condensity._utils.dask_collections import is_dask
 from condensity._utils.validation import check_targets, check_weight
 from condensity.distributions import _checks as checks
 from condensity.distributions.base import Distribution
@@ -21,21 +22,41 @@ __all__ = ["crps", "hpd_coverage", "log_loss", "pit", "squared_loss", "subspace_
 
 
 def squared_loss(dist: Distribution, Y: Any, sample_weight: Any = None) -> float:
-    """``mean_i [1/2 int p_i(y)^2 dy - p_i(y_i)]``: the paper's Error_CDE, lower is better.
+    """Mean squared loss of conditional densities, the paper's Error_CDE.
 
-    It estimates ``1/2 int (p - p*)^2`` up to a constant that depends on the truth p* alone, so
-    differences between estimates are squared L2 distances, halved.
+    ``mean_i [1/2 int p_i(y)^2 dy - p_i(y_i)]``.  Lower is better.  It estimates
+    ``1/2 int (p - p*)^2`` up to a constant that depends only on the true density p*.  Differences
+    between two estimates are therefore halved differences of squared L2 distances to the truth.
 
     Parameters
     ----------
-    dist : m densities, as ``predict_dist`` gives them
-    Y : (m, dy), or (m,) for a single output
-    sample_weight : (m,), optional
+    dist : Distribution
+        The m densities that ``predict_dist`` returns.
+    Y : array-like of shape (m, dy)
+        Observed values, one row for each density.  For one output, (m,) is accepted.
+    sample_weight : float or array-like of shape (m,), default=None
+        Weights of the samples.  None gives all samples the same weight.
+
+    Returns
+    -------
+    float
+        The weighted mean over the samples.  Its unit is one over the product of the units of the
+        outputs.
+
+    See Also
+    --------
+    log_loss : The loss that penalises low densities at the observed values most.
+    condensity.scorers.neg_squared_loss : The same as a scorer of scikit-learn.
+
+    References
+    ----------
+    .. [1] V. Tangkaratt, N. Xie, M. Sugiyama, "Conditional density estimation with dimensionality
+       reduction via squared-loss conditional entropy minimization," Neural Computation 27(1), 2015.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from condensity.datasets import toy_b
+    >>> from condensity.metrics import squared_loss
     >>> X, y = toy_b().sample(1000, random_state=0)
     >>> round(squared_loss(toy_b().conditional(X), y), 2)
     -0.56
@@ -44,90 +65,224 @@ def squared_loss(dist: Distribution, Y: Any, sample_weight: Any = None) -> float
 
 
 def squared_loss_by_row(dist: Distribution, Y: Any) -> Array:
-    """``1/2 int p_i(y)^2 dy - p_i(y_i)``, the loss of each density at its own sample: (m,)."""
-    dist = _mixture(dist)
-    if isinstance(dist, ChunkedDistribution):  # every part is made once for both terms
+    """Squared loss of each density at its sample, ``1/2 int p_i(y)^2 dy - p_i(y_i)``: (m,)."""
+    dist = _check_distribution(dist)
+    if isinstance(dist, ChunkedDistribution):  # computes each chunk once for both terms
         return dist.ask(squared_loss_by_row, checks.rows_of(Y, len(dist), dist.n_outputs))
     return 0.5 * dist.squared_norm() - dist.pdf(Y)
 
 
 def log_loss(dist: Distribution, Y: Any, sample_weight: Any = None) -> float:
-    """``mean_i -log p_i(y_i)``, lower is better.
+    """Mean negative log-likelihood, ``mean_i -log p_i(y_i)``.
+
+    Lower is better.
 
     Parameters
     ----------
-    dist : m densities, as ``predict_dist`` gives them
-    Y : (m, dy), or (m,) for a single output
-    sample_weight : (m,), optional
-    """
-    return _mean(-_mixture(dist).log_pdf(Y), sample_weight)
-
-
-def crps(dist: Distribution, Y: Any, sample_weight: Any = None) -> float:
-    """Mean of ``int (F_i(t) - 1[y_i <= t])^2 dt``, in the units of y, lower is better.
-
-    The continuous ranked probability score: for a density that is all at one point it is the
-    absolute error.
-
-    Parameters
-    ----------
-    dist : m densities of one output, as ``predict_dist`` gives them
-    Y : (m,)
-    sample_weight : (m,), optional
-    """
-    return _mean(_mixture(dist).crps(Y), sample_weight)
-
-
-def pit(dist: Distribution, Y: Any) -> Array:
-    """Probability integral transform ``F_i(y_i)``: uniform on [0, 1] when calibrated.
-
-    Parameters
-    ----------
-    dist : m densities, as ``predict_dist`` gives them
-    Y : (m, dy), or (m,) for a single output
+    dist : Distribution
+        The m densities that ``predict_dist`` returns.
+    Y : array-like of shape (m, dy)
+        Observed values, one row for each density.  For one output, (m,) is accepted.
+    sample_weight : float or array-like of shape (m,), default=None
+        Weights of the samples.  None gives all samples the same weight.
 
     Returns
     -------
-    (m,) for one output; (m, dy), the transform of every marginal, for several.
-    """
-    if _mixture(dist).n_outputs == 1:
-        return dist.cdf(Y)
-    Y, _ = check_targets(Y, n_outputs=dist.n_outputs)
-    marginals = [dist.marginal(j).cdf(Y[:, j]) for j in range(dist.n_outputs)]
-    return np.column_stack(marginals)
+    float
+        The weighted mean over the samples; infinite if a value lies at or beyond a bound.
 
+    See Also
+    --------
+    squared_loss : A loss that rare outliers influence less.
+    condensity.scorers.neg_log_loss : The same as a scorer of scikit-learn.
 
-def hpd_coverage(dist: Distribution, Y: Any, random_state: Any = None) -> Array:
-    """Mass of the highest-density region that ends at ``y_i``: uniform when calibrated, (m,).
-
-    ``y_i`` lies in ``hdr(level)`` exactly when its value is at most ``level``, so the mean of
-    ``hpd_coverage(dist, Y) <= 0.9`` is the coverage of the 90 % regions.  Exact for one output, by
-    sampling from the densities for several.
-
-    Parameters
+    References
     ----------
-    dist : m densities, as ``predict_dist`` gives them
-    Y : (m, dy), or (m,) for a single output
-    random_state : None, int, RandomState or Generator, default=None
-        Draws the samples, for several outputs.
-    """
-    return _mixture(dist).hpd_level(Y, random_state=random_state)
-
-
-def subspace_error(A: Any, B: Any) -> float:
-    """``|P_A - P_B|_F`` for the projectors on the row spaces: the paper's Error_DR.
-
-    Between lines it is ``sqrt(2) sin(angle)``, and at most ``sqrt(da + db)``.
-
-    Parameters
-    ----------
-    A, B : array-like (da, dx) and (db, dx)
-        Rows that span the subspaces: linearly independent, and not necessarily orthonormal.
+    .. [1] T. Gneiting, A. E. Raftery, "Strictly proper scoring rules, prediction, and estimation,"
+       Journal of the American Statistical Association 102(477), 2007.
 
     Examples
     --------
+    >>> from condensity.datasets import toy_b
+    >>> from condensity.metrics import log_loss
+    >>> X, y = toy_b().sample(1000, random_state=0)
+    >>> round(log_loss(toy_b().conditional(X), y), 2)
+    0.04
+    """
+    return _mean(-_check_distribution(dist).log_pdf(Y), sample_weight)
+
+
+def crps(dist: Distribution, Y: Any, sample_weight: Any = None) -> float:
+    """Mean continuous ranked probability score, for one output.
+
+    ``mean_i int (F_i(t) - 1[y_i <= t])^2 dt``, where F_i is the distribution function of density i.
+    Lower is better.  The score of a distribution that is concentrated in one point is the absolute
+    error.
+
+    Parameters
+    ----------
+    dist : Distribution
+        The m densities that ``predict_dist`` returns, of one output.
+    Y : array-like of shape (m,)
+        Observed values, one for each density.
+    sample_weight : float or array-like of shape (m,), default=None
+        Weights of the samples.  None gives all samples the same weight.
+
+    Returns
+    -------
+    float
+        The weighted mean over the samples, in the unit of y.
+
+    Raises
+    ------
+    ValueError
+        If the densities have several outputs.  Pass one of ``dist.marginals()`` then.
+
+    See Also
+    --------
+    condensity.distributions.Distribution.crps : The scores of the single rows.
+    condensity.scorers.neg_crps : The same as a scorer of scikit-learn.
+
+    References
+    ----------
+    .. [1] T. Gneiting, A. E. Raftery, "Strictly proper scoring rules, prediction, and estimation,"
+       Journal of the American Statistical Association 102(477), 2007.
+
+    Examples
+    --------
+    >>> from condensity.datasets import toy_b
+    >>> from condensity.metrics import crps
+    >>> X, y = toy_b().sample(1000, random_state=0)
+    >>> round(crps(toy_b().conditional(X), y), 2)
+    0.14
+    """
+    return _mean(_check_distribution(dist).crps(Y), sample_weight)
+
+
+def pit(dist: Distribution, Y: Any) -> Array:
+    """Probability integral transform, ``F_i(y_i)``.
+
+    The values are uniform on [0, 1] if the densities are calibrated.  Many values near 0 and 1 show
+    densities that are too narrow.
+
+    Parameters
+    ----------
+    dist : Distribution
+        The m densities that ``predict_dist`` returns.
+    Y : array-like of shape (m, dy)
+        Observed values, one row for each density.  For one output, (m,) is accepted.
+
+    Returns
+    -------
+    ndarray of shape (m,) or (m, dy)
+        Probabilities.  For several outputs, column j holds those of the marginal of output j.
+
+    See Also
+    --------
+    hpd_coverage : The corresponding value for highest-density regions.
+    condensity.plots.CalibrationDisplay : Plot of these values.
+
+    References
+    ----------
+    .. [1] T. Gneiting, A. E. Raftery, "Strictly proper scoring rules, prediction, and estimation,"
+       Journal of the American Statistical Association 102(477), 2007.
+
+    Examples
+    --------
+    >>> from condensity.datasets import toy_b
+    >>> from condensity.metrics import pit
+    >>> X, y = toy_b().sample(1000, random_state=0)
+    >>> values = pit(toy_b().conditional(X), y)
+    >>> round(float((values < 0.1).mean()), 2)
+    0.1
+    """
+    if _check_distribution(dist).n_outputs == 1:
+        return dist.cdf(Y)
+    if not is_dask(Y):  # a LazyDistribution takes the columns of a Dask array as they are
+        Y, _ = check_targets(Y, n_outputs=dist.n_outputs)
+    values = [marginal.cdf(y) for marginal, y in zip(dist.marginals(), Y.T, strict=True)]
+    return np.stack(values, axis=1)
+
+
+def hpd_coverage(dist: Distribution, Y: Any, random_state: Any = None) -> Array:
+    """Probability of the highest-density region whose boundary passes through y_i.
+
+    The values are uniform on [0, 1] if the densities are calibrated.  ``y_i`` lies in
+    ``hdr(level)`` exactly if its value is at most ``level``.  The mean of
+    ``hpd_coverage(dist, Y) <= 0.9`` is therefore the coverage of the 90 % regions.
+
+    Parameters
+    ----------
+    dist : Distribution
+        The m densities that ``predict_dist`` returns.
+    Y : array-like of shape (m, dy)
+        Observed values, one row for each density.  For one output, (m,) is accepted.
+    random_state : None, int, RandomState or Generator, default=None
+        Source of the draws that estimate the values for several outputs.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Probabilities.  They are exact for one output and estimated from samples of the densities
+        for several outputs.
+
+    See Also
+    --------
+    pit : The corresponding value for quantiles.
+    condensity.distributions.Distribution.hdr : The regions.
+
+    References
+    ----------
+    .. [1] R. J. Hyndman, "Computing and graphing highest density regions," The American
+       Statistician 50(2), 1996.
+
+    Examples
+    --------
+    >>> from condensity.datasets import toy_b
+    >>> from condensity.metrics import hpd_coverage
+    >>> X, y = toy_b().sample(1000, random_state=0)
+    >>> values = hpd_coverage(toy_b().conditional(X), y)
+    >>> round(float((values <= 0.9).mean()), 2)
+    0.9
+    """
+    return _check_distribution(dist).hpd_level(Y, random_state=random_state)
+
+
+def subspace_error(A: Any, B: Any) -> float:
+    """Distance of two subspaces, ``|P_A - P_B|_F``, the paper's Error_DR.
+
+    P_A and P_B are the orthogonal projectors on the row spaces of A and B.  Between two lines the
+    distance is ``sqrt(2) sin(angle)``.  It is at most ``sqrt(da + db)``.
+
+    Parameters
+    ----------
+    A : array-like of shape (da, dx)
+        Linearly independent rows that span the first subspace.  They need not be orthonormal.
+    B : array-like of shape (db, dx)
+        Linearly independent rows that span the second subspace.
+
+    Returns
+    -------
+    float
+        The distance; 0 if the subspaces are equal.
+
+    Raises
+    ------
+    ValueError
+        If rows are linearly dependent or not finite, or if A and B differ in their columns.
+
+    References
+    ----------
+    .. [1] V. Tangkaratt, N. Xie, M. Sugiyama, "Conditional density estimation with dimensionality
+       reduction via squared-loss conditional entropy minimization," Neural Computation 27(1), 2015.
+
+    Examples
+    --------
+    >>> from condensity.metrics import subspace_error
     >>> subspace_error([[1.0, 0.0]], [[2.0, 0.0]])
     0.0
+    >>> round(subspace_error([[1.0, 0.0]], [[0.0, 1.0]]), 4)
+    1.4142
     """
     A, B = _basis("A", A), _basis("B", B)
     if A.shape[1] != B.shape[1]:
@@ -137,19 +292,21 @@ def subspace_error(A: Any, B: Any) -> float:
     return projector_gap(A, B)
 
 
-def _mixture(dist: Any) -> Distribution:
+def _check_distribution(dist: Any) -> Distribution:
+    """The argument, if it is a ``Distribution``."""
     if not isinstance(dist, Distribution):
         raise TypeError(
-            f"dist must be what predict_dist returns, got {type(dist).__name__}: "
+            f"dist must be a Distribution, as predict_dist returns it, got {type(dist).__name__}: "
             "pass model.predict_dist(X)"
         )
     return dist
 
 
 def _basis(name: str, rows: Any) -> Array:
+    """Orthonormal rows that span the same subspace as the argument ``name``."""
     rows = np.atleast_2d(np.asarray(rows, dtype=float))
-    ok = rows.ndim == 2 and np.isfinite(rows).all()
-    if not ok or np.linalg.matrix_rank(rows) < len(rows):
+    valid = rows.ndim == 2 and np.isfinite(rows).all()
+    if not valid or np.linalg.matrix_rank(rows) < len(rows):
         raise ValueError(
             f"{name} must be a finite matrix with linearly independent rows, got shape "
             f"{rows.shape}: drop the directions that repeat others"

@@ -1,7 +1,7 @@
-"""Scorers for ``cross_val_score``, ``GridSearchCV`` and the like: higher is better.
+"""Scorers for ``cross_val_score``, ``GridSearchCV`` and similar tools: higher is better.
 
-Each takes ``(estimator, X, y, sample_weight=None)``, where the estimator is one of densities, or a
-pipeline or a search that ends in one.
+Each scorer has the signature ``(estimator, X, y, sample_weight=None)``.  The estimator is a density
+estimator, or a pipeline or a search whose last step is one.
 """
 
 from __future__ import annotations
@@ -20,29 +20,82 @@ from condensity.metrics import squared_loss_by_row
 
 __all__ = ["neg_crps", "neg_log_loss", "neg_squared_loss"]
 
-#: Rows that are answered at a time: densities of many rows would fill the memory.
+#: Number of rows scored at a time, which limits the memory that the densities take.
 ROWS = 2000
 
 
 def neg_squared_loss(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-    """Minus ``condensity.metrics.squared_loss``, what ``score`` of our estimators is.
+    """Negative squared loss, as a scorer.
+
+    ``mean_i [p(y_i | x_i) - 1/2 int p(y | x_i)^2 dy]``.  This is also what the method ``score`` of
+    the density estimators in this library returns.
 
     Parameters
     ----------
-    estimator : fitted estimator of densities, or a pipeline or search that ends in one
-    X : array-like (m, dx)
-    y : array-like (m,) or (m, dy)
-    sample_weight : array-like (m,), optional
+    estimator : estimator object
+        Fitted density estimator, or a fitted pipeline or search whose last step is one.
+    X : array-like of shape (m, dx)
+        Inputs.
+    y : array-like of shape (m,) or (m, dy)
+        Observed outputs.
+    sample_weight : float or array-like of shape (m,), default=None
+        Weights of the samples.  None gives all samples the same weight.
 
     Returns
     -------
     float
+        The score; higher is better.
+
+    See Also
+    --------
+    condensity.metrics.squared_loss : The loss of densities that are already computed.
+
+    References
+    ----------
+    .. [1] V. Tangkaratt, N. Xie, M. Sugiyama, "Conditional density estimation with dimensionality
+       reduction via squared-loss conditional entropy minimization," Neural Computation 27(1), 2015.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from condensity import LSCDE
+    >>> from condensity.datasets import toy_b
+    >>> from condensity.scorers import neg_squared_loss
+    >>> X, y = toy_b().sample(100, random_state=0)
+    >>> model = LSCDE(bandwidth=0.3, penalty=0.01, random_state=0)
+    >>> cross_val_score(model, X, y, cv=3, scoring=neg_squared_loss).shape
+    (3,)
     """
     return -_mean_loss(squared_loss_by_row, estimator, X, y, sample_weight)
 
 
 def neg_log_loss(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-    """Mean of ``log p(y_i | x_i)``; parameters as in :func:`neg_squared_loss`.
+    """Mean log-likelihood, ``mean_i log p(y_i | x_i)``, as a scorer.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        Fitted density estimator, or a fitted pipeline or search whose last step is one.
+    X : array-like of shape (m, dx)
+        Inputs.
+    y : array-like of shape (m,) or (m, dy)
+        Observed outputs.
+    sample_weight : float or array-like of shape (m,), default=None
+        Weights of the samples.  None gives all samples the same weight.
+
+    Returns
+    -------
+    float
+        The score; higher is better.
+
+    See Also
+    --------
+    condensity.metrics.log_loss : The loss of densities that are already computed.
+
+    References
+    ----------
+    .. [1] T. Gneiting, A. E. Raftery, "Strictly proper scoring rules, prediction, and estimation,"
+       Journal of the American Statistical Association 102(477), 2007.
 
     Examples
     --------
@@ -59,7 +112,50 @@ def neg_log_loss(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> f
 
 
 def neg_crps(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-    """Minus the mean CRPS, one output; parameters as in :func:`neg_squared_loss`."""
+    """Negative mean CRPS, as a scorer; for one output.
+
+    Parameters
+    ----------
+    estimator : estimator object
+        Fitted density estimator, or a fitted pipeline or search whose last step is one.
+    X : array-like of shape (m, dx)
+        Inputs.
+    y : array-like of shape (m,)
+        Observed outputs.
+    sample_weight : float or array-like of shape (m,), default=None
+        Weights of the samples.  None gives all samples the same weight.
+
+    Returns
+    -------
+    float
+        The score, in the unit of y; higher is better.
+
+    Raises
+    ------
+    ValueError
+        If there are several outputs.
+
+    See Also
+    --------
+    condensity.metrics.crps : The score of densities that are already computed.
+
+    References
+    ----------
+    .. [1] T. Gneiting, A. E. Raftery, "Strictly proper scoring rules, prediction, and estimation,"
+       Journal of the American Statistical Association 102(477), 2007.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from condensity import LSCDE
+    >>> from condensity.datasets import toy_b
+    >>> from condensity.scorers import neg_crps
+    >>> X, y = toy_b().sample(100, random_state=0)
+    >>> model = LSCDE(bandwidth=0.3, random_state=0)
+    >>> search = GridSearchCV(model, {"penalty": [0.01, 0.1]}, cv=3, scoring=neg_crps).fit(X, y)
+    >>> sorted(search.best_params_)
+    ['penalty']
+    """
     return -_mean_loss(lambda dist, Y: dist.crps(Y), estimator, X, y, sample_weight)
 
 
