@@ -248,7 +248,7 @@ def test_damaged_models_and_other_models(folder, tmp_path):
     bad = tmp_path / "bad.cdn"
     bad.write_bytes((folder / "model.cdn").read_bytes()[:-9])
     for command in ("inspect", "report"):
-        assert_refused(command, bad, says="is no model that can be read")
+        assert_refused(command, bad, says="is not a readable model file")
     X = pd.DataFrame({"a": columns()["a"], "b": columns()["b, of two"]})
     fixed = LSCDE(bandwidth=0.5, penalty=0.1, random_state=0)
     condensity.save(fixed.fit(X, columns()["y"]), bad)

@@ -73,7 +73,7 @@ def test_files_that_lie_are_refused(edit, folder, tmp_path):
     content, arrays = unpack((folder / "model.cdn").read_bytes())
     edit(content["fields"])
     (tmp_path / "bad.cdn").write_bytes(pack(content, arrays))
-    with pytest.raises(ValueError, match=r"bad\.cdn is no model that can be read"):
+    with pytest.raises(ValueError, match=r"bad\.cdn is not a readable model file"):
         condensity.load(tmp_path / "bad.cdn")
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import warnings
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.model_selection import KFold
 
 import condensity
 from condensity import LSCDE, LSCE, LSMI, SIR, EpsilonKDE, FixedSubspace, Reduced
+from condensity.io import persistence
 from condensity.io.container import CHECKSUM, MAGIC, DamagedFileError, pack, unpack
 
 FIXED = {"bandwidth": 0.5, "penalty": 0.1, "random_state": 0}
@@ -83,10 +85,12 @@ def test_what_cannot_be_stored_is_said(tmp_path):
     X, y = data()
     with pytest.raises(NotFittedError):
         condensity.save(LSCDE(), tmp_path / "m.cdn")
-    with pytest.raises(TypeError, match="fitted estimator of this library, got LinearRegression"):
+    with pytest.raises(
+        TypeError, match="expects a fitted estimator of this library, got LinearRegression"
+    ):
         condensity.save(LinearRegression().fit(X, y), tmp_path / "m.cdn")
     forest = LSCE(1, location=RandomForestRegressor(5), n_members=1, n_starts=1, **FIXED).fit(X, y)
-    with pytest.raises(TypeError, match="its density holds a location by RandomForestRegressor"):
+    with pytest.raises(TypeError, match="its density contains a location by RandomForestRegressor"):
         condensity.save(forest, tmp_path / "m.cdn")  # and no warning: nothing is stored at all
     model = LSCDE(cv=KFold(3), random_state=0).fit(X, y)
     with pytest.warns(UserWarning, match=r"cv=KFold.* is not stored: .* the default"):
@@ -104,7 +108,7 @@ def written(tmp_path_factory):
 def assert_refused(data, tmp_path, match=""):
     path = tmp_path / "bad.cdn"
     path.write_bytes(data)
-    with pytest.raises(ValueError, match=rf"bad\.cdn is no model that can be read: .*{match}"):
+    with pytest.raises(ValueError, match=rf"bad\.cdn is not a readable model file: .*{match}"):
         condensity.load(path)
 
 
@@ -136,7 +140,7 @@ def test_a_byte_that_was_changed_is_noticed(written, place, value):
 def test_files_of_other_kinds_and_formats_are_refused(written, tmp_path):
     assert_refused(b"PK\x03\x04 a zip file, perhaps" * 10, tmp_path, "does not begin")
     other = with_checksum(MAGIC[:-1] + b"\x07" + written[len(MAGIC) : -CHECKSUM])
-    assert_refused(other, tmp_path, "it has format 7, this version reads 1")
+    assert_refused(other, tmp_path, "it has format 7, this version reads format 1")
 
 
 HOSTILE = {
@@ -230,3 +234,73 @@ def test_files_of_older_versions_are_read():
     np.testing.assert_allclose(found, [0.7930614329201137, 1.9658644423023517], rtol=1e-9)
     density = model.predict_dist([[0.5, -1.0]]).pdf([0.3])
     np.testing.assert_allclose(density, 0.30168928498996905, rtol=1e-9)
+
+
+#: The file format: keys of values in files, and the names of their fields.
+STORED_FIELDS = {
+    "Averaged": ["scaling", "location", "factor", "components", "members"],
+    "Bounds": ["lower", "upper"],
+    "Coefficients": ["W", "U", "sigma_z", "alphas"],
+    "Column": ["name", "kind", "categories", "fill"],
+    "Components": ["centers", "widths"],
+    "Constant": ["mean"],
+    "Density": ["x_scaling", "y_scaling", "W", "U", "V", "log_alpha", "sigma_z", "sigma_y"],
+    "Ensemble": ["parts", "y_scaling", "x_scaling", "W", "stretch", "bounds"],
+    "NeighborDensity": ["x_scaling", "y_scaling", "sample", "epsilon", "sigma_y"],
+    "Plane": ["intercept", "slope"],
+    "Sample": ["X", "Y", "weight"],
+    "Scaling": ["mean", "sd"],
+    "Start": ["n_components", "values", "stop", "value", "loss"],
+    "TableModel": ["model", "columns", "targets", "missing", "X", "Y", "rows", "verdict"],
+    "Verdict": [
+        "rows",
+        "error",
+        "error_se",
+        "log_loss",
+        "log_loss_se",
+        "coverage",
+        "error_without_reduction",
+        "error_without_inputs",
+        "reduction_se",
+        "inputs_se",
+    ],
+}
+STORED_MODELS = [
+    "EpsilonKDE",
+    "FixedSubspace",
+    "LSCDE",
+    "LSCE",
+    "LSMI",
+    "PublishedLSCE",
+    "Reduced",
+    "SAVE",
+    "SIR",
+]
+
+
+def test_keys_and_fields_of_the_file_format_do_not_change():
+    """A renamed class keeps its key, a renamed field breaks old files: change the format first."""
+    found = {key: [f.name for f in fields(kind)] for key, kind in persistence.VALUES.items()}
+    assert found == STORED_FIELDS
+    assert sorted(persistence.MODELS) == STORED_MODELS
+
+
+def test_a_written_file_uses_only_these_keys(written):
+    """What ``save`` writes names classes by their keys, not by their names in the code."""
+    content, _ = unpack(written)
+    keys = set()
+
+    def visit(item):
+        if isinstance(item, dict):
+            if "value" in item and "fields" in item:
+                keys.add(item["value"])
+                assert list(item["fields"]) == STORED_FIELDS[item["value"]]
+            for value in item.values():
+                visit(value)
+        elif isinstance(item, list):
+            for value in item:
+                visit(value)
+
+    visit(content)
+    assert content["model"] == "LSCE"
+    assert keys == {"Averaged", "Coefficients", "Components", "Ensemble", "Plane", "Scaling"}

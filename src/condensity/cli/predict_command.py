@@ -20,7 +20,7 @@ from condensity.cli.messages import plain_errors
 from condensity.cli.new_values import IMPUTED, Met
 from condensity.cli.questions import Question
 from condensity.cli.reading import BLOCK_ROWS, Block, open_table, read_model, regrouped
-from condensity.io.atomic import open_at_once
+from condensity.io.atomic import open_atomically
 from condensity.tables.frames import check_columns, encode
 from condensity.tables.model import TableModel
 
@@ -147,7 +147,7 @@ def _writer(out: Path | None) -> Iterator[IO[str]]:
         yield sys.stdout
         sys.stdout.flush()
         return
-    with open_at_once(out) as stream:
+    with open_atomically(out) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
         yield text
         text.detach()

@@ -17,7 +17,7 @@ from condensity.experiments.results_page import page
 from condensity.experiments.runner import Workers, run
 from condensity.experiments.sheets import Sheet
 from condensity.experiments.studies import STUDIES
-from condensity.io.atomic import write_at_once
+from condensity.io.atomic import write_atomically
 
 
 def records_of(out: Path, *, quick: bool) -> RecordFile:
@@ -103,13 +103,13 @@ def show(out: Path, *, quick: bool = False) -> Path:
     if by_study["worlds"]:
         sheets += tables.worlds(by_study["worlds"])
     for sheet in sheets:
-        write_at_once(out / f"{sheet.name}.md", sheet.markdown().encode())
-        write_at_once(out / f"{sheet.name}.tex", sheet.latex().encode())
+        write_atomically(out / f"{sheet.name}.md", sheet.markdown().encode())
+        write_atomically(out / f"{sheet.name}.tex", sheet.latex().encode())
     done = [name for name, own in by_study.items() if own]
     told = "all" if len(done) == len(STUDIES) else ", then ".join(done)
     command = f"condensity reproduce {told}{' --quick' if quick else ''}"
     shown = page(sheets, drawn, records, quick=quick, command=command)
-    return write_at_once(out / "index.html", shown.encode())
+    return write_atomically(out / "index.html", shown.encode())
 
 
 def _save(figure: Any, out: Path, name: str) -> str:
@@ -123,6 +123,6 @@ def _save(figure: Any, out: Path, name: str) -> str:
             metadata = {"Date": None} if kind == "svg" else {}
             figure.savefig(buffer, format=kind, dpi=130, metadata=metadata)
         pictures[kind] = buffer.getvalue()
-        write_at_once(out / f"{name}.{kind}", pictures[kind])
+        write_atomically(out / f"{name}.{kind}", pictures[kind])
     plt.close(figure)
     return pictures["svg"].decode()

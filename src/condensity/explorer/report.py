@@ -23,7 +23,7 @@ from condensity.explorer.exported_model import ExportedModel
 from condensity.explorer.facts import facts
 from condensity.explorer.page import render_page
 from condensity.explorer.ranges import Samples
-from condensity.io.atomic import write_at_once
+from condensity.io.atomic import write_atomically
 
 
 def write_report(
@@ -148,7 +148,7 @@ def write_report(
     data["facts"] = facts(
         model, exported, n_inputs=len(controls), n_train=n_train, version=__version__
     )
-    return write_at_once(Path(path), render_page(data).encode())
+    return write_atomically(Path(path), render_page(data).encode())
 
 
 def _samples(model: Any, X: Any, y: Any, suffix: str, dy: int) -> Samples | None:

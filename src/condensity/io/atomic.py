@@ -1,4 +1,4 @@
-"""Files that are there as a whole or not at all."""
+"""Atomic writes: a file is complete, or it is not there."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from tempfile import NamedTemporaryFile
 from typing import IO
 
 
-def write_at_once(path: Path, data: bytes) -> Path:
-    """Write a file so that no one ever sees half of it, not even after a crash."""
-    with open_at_once(path) as stream:
+def write_atomically(path: Path, data: bytes) -> Path:
+    """Write a file so that a reader never sees an incomplete one, not even after a crash."""
+    with open_atomically(path) as stream:
         stream.write(data)
     return path
 
 
 @contextmanager
-def open_at_once(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write to piece by piece, which is there when all is written, or not at all.
+def open_atomically(path: Path) -> Iterator[IO[bytes]]:
+    """Stream to a temporary file that replaces ``path`` at the end, or is deleted on an error.
 
-    What is no file but a device or a pipe is written to as it is; a link, where it leads to.
+    Devices and pipes are written directly.  Symbolic links are resolved.
     """
     path = path.resolve()
     if path.exists() and not path.is_file():
@@ -42,7 +42,7 @@ def open_at_once(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _umask() -> int:
-    """What the user takes off the permissions of new files."""
+    """The permission bits that new files do not get."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

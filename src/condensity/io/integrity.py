@@ -1,4 +1,4 @@
-"""Whether what a file holds is a model that can answer."""
+"""Integrity checks of a model that was read from a file."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from condensity.data.sample import Scaling
 from condensity.io.container import DamagedFileError
 
-#: Models that keep no scaling of their own, and more inputs than anyone has.
-UNSCALED, MOST_INPUTS = ("FixedSubspace", "Reduced"), 10**6
-#: Numbers that are told of models, and how many axes they may have.
-TOLD = {
+#: Models without a scaling of the inputs.
+UNSCALED = ("FixedSubspace", "Reduced")
+#: Maximum number of inputs, so that a damaged file cannot cause a huge allocation.
+MAX_INPUTS = 10**6
+#: Numeric attributes of fitted models, and the numbers of axes they may have.
+AXES = {
     "components_": (2,),
     "subspace_agreement_": (1,),
     "stretch_": (1,),
@@ -28,62 +30,63 @@ TOLD = {
 }
 
 
-def _row(model: Any) -> NDArray[Any]:
-    """Inputs for one question, as many as the model's own scalings are of."""
+def check_integrity(model: Any) -> None:
+    """Check that the loaded model can answer one query."""
+    try:
+        _check_attributes(model)
+        row = _query(model)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the query has no column names
+            answer = model.predict(row) if hasattr(model, "predict_dist") else model.transform(row)
+            if hasattr(model, "predict_dist"):
+                model.score(row, answer)  # fails if the number of outputs is wrong
+        finite = bool(np.isfinite(answer).all())
+    except Exception as error:
+        raise DamagedFileError(f"its parts do not fit together ({error})") from error
+    if not finite:
+        raise DamagedFileError("its predictions are not finite numbers")
+
+
+def _query(model: Any) -> NDArray[Any]:
+    """Inputs of one query, with the number of columns that the scalings of the model have."""
     n = model.n_features_in_
-    own = {len(s.sd) for s in _scalings(vars(model)) if len(s.sd) == n}
-    if not own and type(model).__name__ not in UNSCALED:
-        raise DamagedFileError("it does not fit its own number of inputs")
-    if n > MOST_INPUTS:
-        raise DamagedFileError(f"it claims to have {n} inputs")
+    scaled = any(len(scaling.sd) == n for scaling in _scalings(vars(model)))
+    if not scaled and type(model).__name__ not in UNSCALED:
+        raise DamagedFileError(f"n_features_in_ is {n}, but no scaling has {n} columns")
+    if n > MAX_INPUTS:
+        raise DamagedFileError(f"n_features_in_ is {n}, the maximum is {MAX_INPUTS}")
     return np.zeros((1, n))
 
 
 def _scalings(value: Any) -> list[Scaling]:
-    """All scalings within a value, which must be sound."""
+    """All scalings within a value; they must be finite."""
     if isinstance(value, Scaling):
         if not (np.isfinite(value.mean).all() and np.isfinite(value.sd).all()):
-            raise DamagedFileError("its scaling is no numbers")
+            raise DamagedFileError("a scaling contains values that are not finite")
         return [value]
     if is_dataclass(value):
         value = {f.name: getattr(value, f.name) for f in fields(value)}
     if isinstance(value, dict):
         value = list(value.values())
-    found = [_scalings(item) for item in value] if isinstance(value, tuple | list) else []
-    return [scaling for part in found for scaling in part]
+    nested = [_scalings(item) for item in value] if isinstance(value, tuple | list) else []
+    return [scaling for scalings in nested for scaling in scalings]
 
 
-def check_sound(model: Any) -> None:
-    """One question: a model that cannot answer it is no model."""
-    try:
-        _check_told(model)
-        row = _row(model)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a row without the names of its columns
-            answer = model.predict(row) if hasattr(model, "predict_dist") else model.transform(row)
-            if hasattr(model, "predict_dist"):
-                model.score(row, answer)  # which knows how many outputs there are
-        sound = bool(np.isfinite(answer).all())
-    except Exception as error:
-        raise DamagedFileError(f"what it holds does not fit together ({error})") from error
-    if not sound:
-        raise DamagedFileError("its answers are no numbers")
-
-
-def _check_told(model: Any) -> None:
-    """What is told of a model besides its answers must be of its kind."""
-    n, own = model.n_features_in_, vars(model)
-    names = own.get("feature_names_in_")
+def _check_attributes(model: Any) -> None:
+    """Check the attributes that predictions do not use."""
+    n, attributes = model.n_features_in_, vars(model)
+    names = attributes.get("feature_names_in_")
     if names is not None and (np.shape(names) != (n,) or len(set(names)) != n):
-        raise DamagedFileError("the names of its inputs are not as many as its inputs")
-    if not isinstance(own.get("location_", ""), str):
-        raise DamagedFileError("its location has no name")
-    for name, axes in TOLD.items():
-        value = own.get(name)
+        raise DamagedFileError(f"feature_names_in_ must contain {n} different names")
+    if not isinstance(attributes.get("location_", ""), str):
+        raise DamagedFileError("location_ must be a string")
+    for name, axes in AXES.items():
+        value = attributes.get(name)
         if value is None:
             continue
         array = np.asarray(value)
         if array.dtype.kind not in "fiu" or array.ndim not in axes:
-            raise DamagedFileError(f"its {name} is no numbers of their kind")
-    if "components_" in own and np.shape(own["components_"])[1] != n:
-        raise DamagedFileError("its directions are not of its inputs")
+            numbers = " or ".join(map(str, axes))
+            raise DamagedFileError(f"{name} must be a numeric array with {numbers} axes")
+    if "components_" in attributes and np.shape(attributes["components_"])[1] != n:
+        raise DamagedFileError(f"components_ must have {n} columns, one for each input")

@@ -1,8 +1,8 @@
-"""Fitted models as files that hold numbers and names, and nothing that could be run.
+"""Fitted models as files that contain numbers and names, but no code.
 
-A model is a tree of parameters, fitted attributes and a few kinds of values of this library, each
-known by its name; the numbers are arrays in a ``container``.  Reading builds those kinds and no
-others, and asks the model one question before it is handed out.
+A model is stored as a tree of parameters, fitted attributes and values of a few classes of this
+library.  Each class has a key.  The arrays are stored in a ``container``.  Reading creates objects
+of these classes only, and checks that the model can answer one query.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from condensity.estimators.subspace_search import Start
 from condensity.fitting.density import KernelDensity
 from condensity.fitting.neighbors import NeighborDensity
 from condensity.fitting.scores import Gaussians
-from condensity.io.atomic import write_at_once
+from condensity.io.atomic import write_atomically
 from condensity.io.container import DamagedFileError, pack, unpack
-from condensity.io.integrity import check_sound
+from condensity.io.integrity import check_integrity
 from condensity.lsce.averaged import AveragedMembers, Ensemble
 from condensity.lsce.location import Constant, Plane
 from condensity.lsce.member import Coefficients
 from condensity.tables.frames import Column
 from condensity.tables.model import TableModel, Verdict
 
-#: The kinds of values in files, by the keys they have there.  Keys and field names are part of the
-#: file format: they stay when a class is renamed.
+#: Classes of values in files, by their keys.  Keys and field names are part of the file format:
+#: they stay when a class is renamed.
 VALUES: dict[str, Any] = {
     "Averaged": AveragedMembers,
     "Bounds": Bounds,
@@ -57,7 +57,7 @@ VALUES: dict[str, Any] = {
     "TableModel": TableModel,
     "Verdict": Verdict,
 }
-#: The estimators in files, by the keys they have there.
+#: Estimators in files, by their keys.
 MODELS: dict[str, Any] = {
     "EpsilonKDE": EpsilonKDE,
     "FixedSubspace": FixedSubspace,
@@ -74,45 +74,99 @@ MODEL_KEYS = {kind: key for key, kind in MODELS.items()}
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model to one file, at once or not at all.
+    """Write a fitted model to one file.
+
+    The file is written atomically: an interrupted call leaves an existing file as it was.
 
     Parameters
     ----------
-    model : a fitted estimator of this library, or a TableModel with one
-    path : where to; an existing file is replaced
+    model : estimator object or TableModel
+        A fitted estimator of this library, or a ``TableModel`` with one.
+    path : str or path-like
+        File to write.  An existing file is replaced.
+
+    Raises
+    ------
+    TypeError
+        If the model is not an estimator of this library, or contains an object that cannot be
+        stored, such as a location by a regressor of another library.
+    sklearn.exceptions.NotFittedError
+        If the model is not fitted.
+
+    See Also
+    --------
+    load : Read the file.
 
     Notes
     -----
-    Parameters that are neither numbers nor names (a splitter given as ``cv``) are not stored; the
-    model that is read has their defaults.  A location by a regressor cannot be stored: only pickle
-    could, and reading a pickle runs it.
+    Parameters that are neither numbers nor strings, such as a splitter passed as ``cv``, are not
+    stored.  A warning names them, and the loaded model has their defaults.  A location by a
+    regressor cannot be stored, because this would need pickle, and reading a pickle executes code.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import condensity
+    >>> from condensity.datasets import toy_b
+    >>> X, y = toy_b().sample(100, random_state=0)
+    >>> model = condensity.LSCDE(bandwidth=0.3, penalty=0.01, random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "model.cdn"
+    ...     condensity.save(model, path)
+    ...     loaded = condensity.load(path)
+    >>> bool((loaded.predict(X) == model.predict(X)).all())
+    True
     """
     arrays: list[NDArray[Any]] = []
-    writer, written = _Writer(arrays), {"version": version("condensity")}
+    writer, header = _Writer(arrays), {"version": version("condensity")}
     check_is_fitted(model.model if isinstance(model, TableModel) else model)
-    told = writer.value(model) if isinstance(model, TableModel) else writer.model(model)
-    content = written | told
-    write_at_once(Path(path), pack(content, arrays))
+    stored = writer.value(model) if isinstance(model, TableModel) else writer.model(model)
+    write_atomically(Path(path), pack(header | stored, arrays))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model that ``save`` wrote, or ``condensity fit``, which gives a ``TableModel``.
-
-    A ``TableModel`` is asked with tables: ``load("model.cdn").predict_dist(frame)``.
+    """Read a fitted model from a file.
 
     Parameters
     ----------
-    path : where the file is
+    path : str or path-like
+        File that ``save`` or the command ``condensity fit`` wrote.
 
     Returns
     -------
-    The fitted estimator, or the TableModel that holds it
+    estimator object or TableModel
+        The fitted estimator.  For files of ``condensity fit``, a ``TableModel`` with the estimator
+        in ``.model``; it takes tables: ``load("model.cdn").predict_dist(frame)``.
 
     Raises
     ------
     ValueError
-        If the file is damaged or is something else; nothing of it is run.  Its checksum tells
-        accidents, not intent: trust the numbers as you trust where they come from.
+        If the file is damaged or of another kind.
+
+    See Also
+    --------
+    save : Write the file.
+
+    Notes
+    -----
+    No code in the file is executed, because a file contains none.  The checksum detects accidental
+    damage, not intentional changes: trust the numbers as much as their source.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import condensity
+    >>> from condensity.datasets import toy_b
+    >>> X, y = toy_b().sample(100, random_state=0)
+    >>> model = condensity.LSCDE(bandwidth=0.3, penalty=0.01, random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "model.cdn"
+    ...     condensity.save(model, path)
+    ...     loaded = condensity.load(path)
+    >>> loaded.get_params()["bandwidth"]
+    0.3
     """
     data, origin = Path(path).read_bytes(), ""
     try:
@@ -122,18 +176,18 @@ def load(path: str | os.PathLike[str]) -> Any:
         model = _Reader(arrays).value(content)
         estimator = model.model if isinstance(model, TableModel) else model
         if type(estimator) not in MODEL_KEYS:
-            raise DamagedFileError("it holds no model")
-        check_sound(estimator)
+            raise DamagedFileError("it does not contain a model")
+        check_integrity(estimator)
     except DamagedFileError as error:
         raise ValueError(
-            f"{os.fspath(path)} is no model that can be read: {error}{origin}; "
-            "write it again, with condensity fit or condensity.save"
+            f"{os.fspath(path)} is not a readable model file: {error}{origin}. "
+            "Write it again with condensity.save or condensity fit"
         ) from error
     return model
 
 
 class _Writer:
-    """Turns values into what JSON knows; arrays go into a list and are called by their number."""
+    """Converts values to JSON; arrays are collected in a list and stored as their index."""
 
     def __init__(self, arrays: list[NDArray[Any]]) -> None:
         self.arrays = arrays
@@ -142,25 +196,25 @@ class _Writer:
         name = type(model).__name__
         if type(model) not in MODEL_KEYS:
             raise TypeError(
-                f"save takes a fitted estimator of this library, got {name}: of a pipeline or a "
-                "search save the step or the best_estimator_ that is one"
+                f"save expects a fitted estimator of this library, got {name}: for a pipeline or a "
+                "search, save its density step or its best_estimator_"
             )
-        given, state, parameters = model.get_params(deep=False), {}, {}
+        arguments, state, parameters = model.get_params(deep=False), {}, {}
         for key, value in vars(model).items():
-            if key not in given:
+            if key not in arguments:
                 try:
                     state[key] = self.value(value)
                 except TypeError as error:
                     raise TypeError(
-                        f"{name} cannot be stored: its {key.strip('_')} holds {error}; keep it "
-                        "with pickle, or fit it with what this library has alone"
+                        f"{name} cannot be stored: its {key.strip('_')} contains {error}. Use "
+                        "pickle, or fit it with parts of this library only"
                     ) from error
-        for key, value in given.items():
+        for key, value in arguments.items():
             try:
                 parameters[key] = self.value(value)
             except TypeError:
                 warnings.warn(
-                    f"{key}={value!r} is not stored: the model that is read has the default",
+                    f"{key}={value!r} is not stored: the loaded model will have the default",
                     stacklevel=3,
                 )
         return {"model": MODEL_KEYS[type(model)], "parameters": parameters, "state": state}
@@ -177,8 +231,8 @@ class _Writer:
         if isinstance(value, dict) and all(isinstance(key, str) for key in value):
             return {"dict": {key: self.value(item) for key, item in value.items()}}
         if type(value) in VALUE_KEYS:
-            own = {f.name: self.value(getattr(value, f.name)) for f in fields(value)}
-            return {"value": VALUE_KEYS[type(value)], "fields": own}
+            content = {f.name: self.value(getattr(value, f.name)) for f in fields(value)}
+            return {"value": VALUE_KEYS[type(value)], "fields": content}
         if type(value) in MODEL_KEYS:
             return self.model(value)
         name = type(value).__name__
@@ -196,16 +250,16 @@ class _Writer:
 
 
 class _Reader:
-    """Builds values again: those kinds that are known here, and no others."""
+    """Creates values from JSON; only those of the classes listed in this module."""
 
     def __init__(self, arrays: list[NDArray[Any]]) -> None:
         self.arrays = arrays
 
-    def value(self, told: Any) -> Any:
-        if told is None or isinstance(told, bool | int | float | str):
-            return told
-        if not isinstance(told, dict):
-            raise DamagedFileError("it holds a value of no known kind")
+    def value(self, stored: Any) -> Any:
+        if stored is None or isinstance(stored, bool | int | float | str):
+            return stored
+        if not isinstance(stored, dict):
+            raise DamagedFileError("it contains a value of an unknown kind")
         readers: dict[str, Callable[[Any], Any]] = {
             "array": self._array,
             "names": lambda names: np.array([str(name) for name in names], dtype=object),
@@ -214,31 +268,31 @@ class _Reader:
             "dict": lambda items: {str(key): self.value(item) for key, item in items.items()},
         }
         try:
-            if "model" in told:
-                return self._model(told)
-            if "value" in told:
-                kind = VALUES[told["value"]]
-                return kind(**{name: self.value(v) for name, v in told["fields"].items()})
-            ((kind_name, content),) = told.items()
+            if "model" in stored:
+                return self._model(stored)
+            if "value" in stored:
+                kind = VALUES[stored["value"]]
+                return kind(**{name: self.value(v) for name, v in stored["fields"].items()})
+            ((kind_name, content),) = stored.items()
             return readers[kind_name](content)
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             if isinstance(error, DamagedFileError):
                 raise
-            raise DamagedFileError(f"it holds a value of no known kind ({error})") from error
+            raise DamagedFileError(f"it contains an invalid value ({error})") from error
 
     def _array(self, index: Any) -> NDArray[Any]:
         if not isinstance(index, int) or not 0 <= index < len(self.arrays):
-            raise DamagedFileError("it speaks of an array that it does not hold")
+            raise DamagedFileError(f"it has no array {index!r:.20}")
         return self.arrays[index]
 
-    def _model(self, told: dict[str, Any]) -> Any:
-        kind = MODELS[told["model"]]
-        parameters = {name: self.value(v) for name, v in told["parameters"].items()}
+    def _model(self, stored: dict[str, Any]) -> Any:
+        kind = MODELS[stored["model"]]
+        parameters = {name: self.value(v) for name, v in stored["parameters"].items()}
         if not parameters.keys() <= set(signature(kind).parameters):
-            raise DamagedFileError(f"it has parameters that {kind.__name__} does not know")
+            raise DamagedFileError(f"it contains parameters that {kind.__name__} does not have")
         model = kind(**parameters)
-        for name, value in told["state"].items():
+        for name, value in stored["state"].items():
             if not name.isidentifier() or name.startswith("__") or hasattr(kind, name):
-                raise DamagedFileError(f"it has an attribute {name!r} that no model has")
+                raise DamagedFileError(f"{name!r} is not a valid attribute of {kind.__name__}")
             setattr(model, name, self.value(value))
         return model
