@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Circle
 
-from condensity.datasets.brushwork import paint
+from condensity.datasets.brush_simulation import paint
 from condensity.datasets.strokes import strokes
 
 SHOWN = ("永 2", "永 5", "大 3", "心 2", "女 1", "口 2", "子 1", "永 1")

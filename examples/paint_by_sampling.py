@@ -17,7 +17,7 @@ from matplotlib.patches import Circle
 
 from condensity import LSCE
 from condensity.datasets import brush
-from condensity.datasets.brushwork import LEAST_RADIUS, SPEED, act, paint
+from condensity.datasets.brush_simulation import LEAST_RADIUS, SPEED, act, paint
 from condensity.datasets.strokes import strokes
 
 SHOWN = ("永 2", "永 5", "女 1")

@@ -26,7 +26,7 @@ from sklearn.linear_model import RidgeCV
 
 from condensity import LSCE
 from condensity.datasets import robot
-from condensity.datasets.humanoid import REACH, Humanoid, disturb
+from condensity.datasets.robot_simulation import REACH, Humanoid, disturb
 
 TOLERANCE, WALL = 0.06, 0.05  # rad; the wall is this far behind the target
 STEPS, HORIZON, ENDS = 5, 2, 100

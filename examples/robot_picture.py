@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 from scipy.stats import gaussian_kde
 
-from condensity.datasets.humanoid import Humanoid, disturb
+from condensity.datasets.robot_simulation import Humanoid, disturb
 
 INK = "#6a3d9a"
 

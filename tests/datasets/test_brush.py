@@ -9,7 +9,7 @@ import pytest
 from condensity.datasets import brush
 
 shapely = pytest.importorskip("shapely", reason="needs condensity[brush]")
-from condensity.datasets.brushwork import (  # noqa: E402
+from condensity.datasets.brush_simulation import (  # noqa: E402
     ARTIST_SD,
     BRUSH_SD,
     LAG,

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from condensity.datasets import robot
 
 mujoco = pytest.importorskip("mujoco", reason="needs condensity[robot]")
-from condensity.datasets.humanoid import (  # noqa: E402
+from condensity.datasets.robot_simulation import (  # noqa: E402
     EPISODE,
     JOINTS,
     NOISE_SD,

@@ -1,8 +1,8 @@
 """Problems to learn from: toys whose truth is known, the paper's tables and its two worlds."""
 
-from condensity.datasets.brushwork import brush
-from condensity.datasets.humanoid import robot
+from condensity.datasets.brush_simulation import brush
 from condensity.datasets.paper_tables import Split, Table, load, names
+from condensity.datasets.robot_simulation import robot
 from condensity.datasets.toys import ToyProblem, illustrative, toy_a, toy_b
 from condensity.datasets.transitions import Transitions
 

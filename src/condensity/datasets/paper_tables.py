@@ -20,8 +20,8 @@ import numpy as np
 
 from condensity._typing import Array
 from condensity._utils.parameters import check_count, check_option, check_rng
-from condensity.datasets.archive import contents
 from condensity.datasets.catalogue import CATALOGUE, Entry
+from condensity.datasets.downloads import contents
 
 
 class Split(NamedTuple):

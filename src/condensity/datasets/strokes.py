@@ -19,8 +19,8 @@ from scipy.ndimage import gaussian_filter1d
 
 from condensity._typing import Array
 from condensity._utils.extras import require
-from condensity.datasets.archive import contents
 from condensity.datasets.catalogue import STROKES, STROKES_LICENCE
+from condensity.datasets.downloads import contents
 
 EM = 1024.0
 SPACING = 4.0  # between points of an axis

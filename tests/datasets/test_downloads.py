@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-import condensity.datasets.archive as archive
+import condensity.datasets.downloads as downloads
 from condensity.datasets import load
 from condensity.datasets.catalogue import CATALOGUE, Entry
 
@@ -175,7 +175,7 @@ def test_an_interrupted_download_leaves_nothing_behind(tiny, server, cache, monk
         assert len(list(cache.iterdir())) == 1  # the temporary file
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(archive, "_nothing", interrupt)
+    monkeypatch.setattr(downloads, "_nothing", interrupt)
     with pytest.raises(KeyboardInterrupt):
         load("Tiny", base_url=server.url)
     assert list(cache.iterdir()) == []
