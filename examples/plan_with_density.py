@@ -26,7 +26,7 @@ from sklearn.linear_model import RidgeCV
 
 from condensity import LSCE
 from condensity.datasets import robot
-from condensity.datasets.robot_simulation import REACH, Humanoid, disturb
+from condensity.datasets.robot_simulation import TARGET_RANGE, Humanoid, disturb
 
 TOLERANCE, WALL = 0.06, 0.05  # rad; the wall is this far behind the target
 STEPS, HORIZON, ENDS = 5, 2, 100
@@ -53,7 +53,7 @@ class Task:
 
 def within_reach(targets, angles):
     """Targets limited to the range of the training data."""
-    return np.clip(targets, angles - REACH, angles + REACH)
+    return np.clip(targets, angles - TARGET_RANGE, angles + TARGET_RANGE)
 
 
 def imagine(model, task, state, plans, rng):
@@ -70,7 +70,7 @@ def choose(model, task, state, steps_left, rng):
     """The first action of the plan that the cross-entropy method selects."""
     shape = (min(HORIZON, steps_left), 2)
     toward = np.linspace(state[:2], task.target, shape[0] + 1)[1:]
-    mean, sd = toward, np.full(shape, REACH)
+    mean, sd = toward, np.full(shape, TARGET_RANGE)
     for _ in range(ROUNDS):
         plans = np.concatenate([mean[None], rng.normal(mean, sd, (PLANS - 1, *shape))])
         best = plans[np.argsort(-imagine(model, task, state, plans, rng))[:ELITE]]

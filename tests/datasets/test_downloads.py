@@ -145,8 +145,8 @@ def test_a_folder_needs_no_pooch(tiny, monkeypatch, tmp_path):
     ("change", "message"),
     [
         (spoilt, "its sha256 is {found}, expected {expected}"),
-        (lambda content: content[:-7], "{less} of {size} bytes arrived"),
-        (lambda content: content + b"\n", "more than {size} bytes arrived"),
+        (lambda content: content[:-7], "it sent {less} of {size} bytes"),
+        (lambda content: content + b"\n", "it sent more than {size} bytes"),
     ],
     ids=["corrupted", "truncated", "too long"],
 )
@@ -157,7 +157,7 @@ def test_what_is_served_wrong_is_refused_and_not_kept(tiny, server, cache, chang
     found = hashlib.sha256(wrong).hexdigest()
     why = message.format(found=found, expected=tiny.sha256, size=tiny.size, less=tiny.size - 7)
     url = f"{server.url}/{tiny.file}"
-    assert str(caught.value).startswith(f"{url} does not serve the file that is meant: {why}: try")
+    assert str(caught.value).startswith(f"{url} is not the expected file: {why}: try")
     assert list(cache.iterdir()) == []
 
 
@@ -175,7 +175,7 @@ def test_an_interrupted_download_leaves_nothing_behind(tiny, server, cache, monk
         assert len(list(cache.iterdir())) == 1  # the temporary file
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(downloads, "_nothing", interrupt)
+    monkeypatch.setattr(downloads, "_no_progress_bar", interrupt)
     with pytest.raises(KeyboardInterrupt):
         load("Tiny", base_url=server.url)
     assert list(cache.iterdir()) == []
@@ -218,7 +218,7 @@ def test_another_file_of_that_name_in_the_folder_is_refused(tiny, server, tmp_pa
 
 def test_a_spoilt_cache_is_refused_or_mended(tiny, server, cache):
     in_folder(cache, tiny, b"spoilt")
-    with pytest.raises(ValueError, match=r"6 bytes with sha256 .* delete it, or set COND"):
+    with pytest.raises(ValueError, match=r"it has 6 bytes and sha256 .* delete it, or set COND"):
         load("Tiny")
     assert_is_tiny(load("Tiny", base_url=server.url))
     assert_is_tiny(load("Tiny"))

@@ -121,7 +121,10 @@ def test_the_same_seed_splits_alike_and_another_does_not(small):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({}, "n_train must be .* between 1 and 9, given where the paper has no size, got None"),
+        (
+            {},
+            "n_train must be .* between 1 and 9 \\(the paper does not use this table\\), got None",
+        ),
         ({"n_train": 0}, "n_train must be an integer between 1 and 9, got 0"),
         ({"n_train": 10}, "between 1 and 9, got 10"),
         ({"n_train": 4, "max_test": 0}, "max_test must be an integer >= 1, got 0"),

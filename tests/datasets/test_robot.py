@@ -13,7 +13,7 @@ from condensity.datasets.robot_simulation import (  # noqa: E402
     EPISODE,
     JOINTS,
     NOISE_SD,
-    REACH,
+    TARGET_RANGE,
     Humanoid,
     disturb,
     propose,
@@ -68,9 +68,9 @@ def test_episodes_begin_at_rest_and_go_on_where_they_were(arm):
 
 def test_actions_are_recorded_as_they_were_drawn_and_not_as_they_arrived(arm):
     reach = arm.X[:, 4:] - arm.X[:, :2]
-    assert np.abs(reach).max() <= REACH
-    np.testing.assert_allclose(reach.var(), REACH**2 / 3, rtol=0.1)  # uniform
-    np.testing.assert_allclose(reach.mean(), 0.0, atol=4 * REACH / np.sqrt(3 * 1000))
+    assert np.abs(reach).max() <= TARGET_RANGE
+    np.testing.assert_allclose(reach.var(), TARGET_RANGE**2 / 3, rtol=0.1)  # uniform
+    np.testing.assert_allclose(reach.mean(), 0.0, atol=4 * TARGET_RANGE / np.sqrt(3 * 1000))
 
 
 def test_noise_and_actions_have_the_moments_of_the_paper_s():

@@ -1,4 +1,4 @@
-"""Problems to learn from: toys whose truth is known, the paper's tables and its two worlds."""
+"""Datasets: toy problems with known truth, the paper's tables, and two simulated worlds."""
 
 from condensity.datasets.brush_simulation import brush
 from condensity.datasets.paper_tables import Split, Table, load, names

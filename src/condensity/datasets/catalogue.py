@@ -1,8 +1,8 @@
-"""The tables there are: which file holds each, which columns are outputs, where it comes from.
+"""Facts about the tables: their files, output columns, categories and sources.
 
-The paper does not say how it encoded categories or treated missing values; the encodings here are
-the simplest that give its numbers of inputs and outputs.  Files are comma separated with one line
-of column names; an empty field is a missing value.
+The paper does not describe how it encoded categories or treated missing values.  The encodings here
+are the simplest that give its numbers of inputs and outputs.  Files are comma separated, and their
+first line contains the column names.  An empty field is a missing value.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 LETTERS = ("A", "B", "C", "D", "E")
 
-#: Cited by both colours of wine.
+#: Source of both wine tables.
 CORTEZ_2009 = (
     "Cortez, Cerdeira, Almeida, Matos, Reis (2009), Decision Support Systems 47(4); "
     "UCI, doi 10.24432/C56S3T; CC BY 4.0"
@@ -23,7 +23,7 @@ CORTEZ_2009 = (
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of a table without its file."""
+    """Facts about one table, known without its file."""
 
     file: str
     size: int  # bytes
@@ -32,7 +32,7 @@ class Entry:
     source: str
     n_train: int | None = None  # training samples in the paper's Table 1
     unused: tuple[str, ...] = ()  # columns that are neither input nor output
-    codes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # categories: 1, 2, ...
+    codes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # categories coded 1, 2, ...
 
 
 CATALOGUE: dict[str, Entry] = {
@@ -124,7 +124,7 @@ CATALOGUE: dict[str, Entry] = {
         source="Tsanas and Xifara (2012), Energy and Buildings 49; "
         "UCI, doi 10.24432/C51307; CC BY 4.0",
     ),
-    # The paper only says "Stock", seven inputs and two outputs: this table fits, and is a guess.
+    # The paper gives only the name "Stock", seven inputs and two outputs.  This table is a guess.
     "Stock": Entry(
         "istanbul_stock.csv",
         63567,
@@ -158,7 +158,7 @@ _ARPHIC = (
     "Make Me a Hanzi, from the fonts Arphic PL KaitiM GB and Arphic PL UKai, as packed in "
     "hanzi-writer-data 2.0.1; Arphic Public License"
 )
-#: Outlines and medians of the strokes of forty characters, and the licence that goes with them.
+#: Outlines and medians of the strokes of forty characters, and their licence.
 STROKES = Entry(
     "brush_strokes/hanzi_strokes.json",
     60045,

@@ -1,7 +1,7 @@
 """Toy problems with known truth: sufficient subspace and conditional density.
 
-Every truth is ``y = m(z) + s(z) e`` with e from a mixture of Gaussians, which is a
-``Mixture``; samples of y are drawn from that very mixture.
+In every problem ``y = m(z) + s(z) e``, where e has a mixture of Gaussians as its distribution.  The
+true conditional density is therefore a ``Mixture``, and samples of y are drawn from it.
 """
 
 from __future__ import annotations
@@ -29,21 +29,41 @@ NOISES: dict[str, Noise] = {
 
 @dataclass(frozen=True, eq=False)
 class ToyProblem:
-    """A joint distribution of (x, y) with one output whose every part is known.
+    """Joint distribution of (x, y) with known subspace and known conditional density.
 
-    ``y = location(x) + scale(x) e``, with e from a mixture of Gaussians.
+    ``y = location(x) + scale(x) e``, where e has a mixture of Gaussians as its distribution.  There
+    is one output.
 
     Parameters
     ----------
     name : str
-    components : array (dz, dx)
+        Name of the problem.
+    components : ndarray of shape (dz, dx)
         Orthonormal rows that span the sufficient subspace.
     inputs : callable
-        From a ``Generator`` and n to X (n, dx).
-    location, scale : callable
-        From X (m, dx) to (m,).
+        Function from a ``Generator`` and n to inputs of shape (n, dx).
+    location : callable
+        Function from inputs of shape (m, dx) to locations of shape (m,).
+    scale : callable
+        Function from inputs of shape (m, dx) to scales of shape (m,).
     noise : tuple of (weight, mean, standard deviation)
-        The Gaussians that e is drawn from.
+        The Gaussian components of the distribution of e.
+
+    See Also
+    --------
+    toy_a : The paper's dataset (a).
+    toy_b : The paper's dataset (b).
+    illustrative : A problem whose noise depends on the input.
+
+    Examples
+    --------
+    >>> from condensity.datasets import toy_a
+    >>> problem = toy_a()
+    >>> X, y = problem.sample(100, random_state=0)
+    >>> X.shape, y.shape, problem.components.shape
+    ((100, 5), (100,), (2, 5))
+    >>> problem.conditional(X[:3]).mean().shape
+    (3,)
     """
 
     name: str
@@ -54,17 +74,48 @@ class ToyProblem:
     noise: Noise
 
     def sample(self, n_samples: int, random_state: Any = None) -> tuple[Array, Array]:
-        """Draw ``X`` (n, dx) and ``y`` (n,)."""
+        """Independent samples of (x, y).
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of samples n.
+        random_state : None, int, RandomState or Generator, default=None
+            Source of randomness.
+
+        Returns
+        -------
+        X : ndarray of shape (n, dx)
+            Inputs.
+        y : ndarray of shape (n,)
+            Outputs.
+        """
         n = check_count("n_samples", n_samples, low=1)
         rng = check_rng(random_state)
         X = self.inputs(rng, n)
         return X, self.conditional(X).sample(1, random_state=rng)[:, 0]
 
     def conditional(self, X: Any) -> Mixture:
-        """The true p(y|x) for the rows of ``X`` (m, dx)."""
+        """True conditional densities p(y | x_i).
+
+        Parameters
+        ----------
+        X : array-like of shape (m, dx)
+            Inputs.
+
+        Returns
+        -------
+        Mixture
+            The densities of the m rows.
+
+        Raises
+        ------
+        ValueError
+            If X does not have dx columns.
+        """
         X, dx = np.asarray(X, dtype=float), self.components.shape[1]
         if X.ndim != 2 or X.shape[1] != dx:
-            raise ValueError(f"X must have {dx} columns, got shape {X.shape}: pass rows as sampled")
+            raise ValueError(f"X must have {dx} columns, got shape {X.shape}: pass all inputs")
         shift, scale = self.location(X)[:, None], self.scale(X)
         blocks = [
             Block(
@@ -80,28 +131,94 @@ class ToyProblem:
 
 
 def toy_a() -> ToyProblem:
-    """``y = x1^2 + x2^2 + e``, e ~ N(0, 0.25^2), x ~ N(0, I_5): the paper's dataset (a), dz = 2."""
-    return _standard_normal_toy("toy (a)", [0, 1], lambda X: X[:, 0] ** 2 + X[:, 1] ** 2)
+    """The paper's artificial dataset (a), with five inputs and a subspace of two dimensions.
 
-
-def toy_b() -> ToyProblem:
-    """``y = x2 + x2^2 + x2^3 + e``, otherwise as ``toy_a``: the paper's dataset (b), dz = 1."""
-    return _standard_normal_toy("toy (b)", [1], lambda X: X[:, 1] + X[:, 1] ** 2 + X[:, 1] ** 3)
-
-
-def illustrative(noise: str = "gaussian") -> ToyProblem:
-    """``y = sinc(2 x1) + exp(1 - x1) / 8 e``, x1 ~ U(-1, 1) and four inputs of noise, dz = 1.
-
-    ``sinc(t) = sin(pi t) / (pi t)``.  The noise is wide at the left end and narrow at the right.
-
-    Parameters
-    ----------
-    noise : {"gaussian", "bimodal", "skewed"}, default="gaussian"
-        What e is drawn from.
+    ``y = x1^2 + x2^2 + e`` with x ~ N(0, I_5) and e ~ N(0, 0.25^2).
 
     Returns
     -------
     ToyProblem
+        The problem, with ``sample`` and ``conditional``.
+
+    See Also
+    --------
+    toy_b : The paper's dataset (b).
+
+    References
+    ----------
+    .. [1] V. Tangkaratt, N. Xie, M. Sugiyama, "Conditional density estimation with dimensionality
+       reduction via squared-loss conditional entropy minimization," Neural Computation 27(1), 2015.
+
+    Examples
+    --------
+    >>> from condensity.datasets import toy_a
+    >>> X, y = toy_a().sample(200, random_state=0)
+    >>> X.shape
+    (200, 5)
+    """
+    return _standard_normal_toy("toy (a)", [0, 1], lambda X: X[:, 0] ** 2 + X[:, 1] ** 2)
+
+
+def toy_b() -> ToyProblem:
+    """The paper's artificial dataset (b), with five inputs and a subspace of one dimension.
+
+    ``y = x2 + x2^2 + x2^3 + e`` with x ~ N(0, I_5) and e ~ N(0, 0.25^2).
+
+    Returns
+    -------
+    ToyProblem
+        The problem, with ``sample`` and ``conditional``.
+
+    See Also
+    --------
+    toy_a : The paper's dataset (a).
+
+    References
+    ----------
+    .. [1] V. Tangkaratt, N. Xie, M. Sugiyama, "Conditional density estimation with dimensionality
+       reduction via squared-loss conditional entropy minimization," Neural Computation 27(1), 2015.
+
+    Examples
+    --------
+    >>> from condensity.datasets import toy_b
+    >>> toy_b().components
+    array([[0., 1., 0., 0., 0.]])
+    """
+    return _standard_normal_toy("toy (b)", [1], lambda X: X[:, 1] + X[:, 1] ** 2 + X[:, 1] ** 3)
+
+
+def illustrative(noise: str = "gaussian") -> ToyProblem:
+    """Problem with one relevant input whose noise becomes narrower from left to right.
+
+    ``y = sinc(2 x1) + exp(1 - x1) / 8 e`` with x1 ~ U(-1, 1) and
+    ``sinc(t) = sin(pi t) / (pi t)``.  Four further inputs are standard normal and irrelevant.
+
+    Parameters
+    ----------
+    noise : {"gaussian", "bimodal", "skewed"}, default="gaussian"
+        Distribution of e.
+
+    Returns
+    -------
+    ToyProblem
+        The problem, with ``sample`` and ``conditional``.
+
+    See Also
+    --------
+    toy_a : The paper's dataset (a).
+    toy_b : The paper's dataset (b).
+
+    References
+    ----------
+    .. [1] V. Tangkaratt, N. Xie, M. Sugiyama, "Conditional density estimation with dimensionality
+       reduction via squared-loss conditional entropy minimization," Neural Computation 27(1), 2015.
+
+    Examples
+    --------
+    >>> from condensity.datasets import illustrative
+    >>> dist = illustrative("bimodal").conditional([[0.0] * 5])
+    >>> dist.modes()[0].shape
+    (2,)
     """
     kind = check_option("noise", noise, tuple(NOISES))
 
