@@ -12,7 +12,8 @@ import warnings
 import numpy as np
 
 from condensity import LSCDE
-from condensity.experiments import paper, problems
+from condensity.experiments import problems
+from condensity.experiments import published_results as paper
 from condensity.experiments.methods import MODEL_SEEDS, folds_of
 from condensity.fitting.selection import BANDWIDTHS
 from condensity.metrics import squared_loss

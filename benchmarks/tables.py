@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from condensity.datasets import load
-from condensity.experiments import paper
+from condensity.experiments import published_results as paper
 from condensity.experiments.problems import WORLDS, world
 
 BESIDE = Path(__file__).parents[2] / "shared" / "data"

@@ -21,7 +21,7 @@ from condensity.distributions.block import Block
 from condensity.distributions.mixture import Mixture
 from condensity.experiments.methods import LINEAR, OURS, evaluate
 from condensity.experiments.problems import Data
-from condensity.experiments.runs import less, text
+from condensity.experiments.run_statistics import less, text
 from condensity.metrics import squared_loss
 
 WORLDS = {

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from condensity.cli import app
-from condensity.experiments import paper
+from condensity.experiments import published_results as paper
 from condensity.experiments.methods import OURS
 from condensity.experiments.records import Record
 from condensity.experiments.reproduce import records_of, show

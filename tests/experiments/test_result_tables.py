@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from condensity.experiments import figures, paper
+from condensity.experiments import figures
+from condensity.experiments import published_results as paper
 from condensity.experiments import result_tables as tables
+from condensity.experiments.formatted_tables import Entry, Sheet
 from condensity.experiments.methods import OURS
 from condensity.experiments.records import Cell, Record
 from condensity.experiments.results_page import page
-from condensity.experiments.runs import comparable, figure
-from condensity.experiments.sheets import Entry, Sheet
+from condensity.experiments.run_statistics import comparable, figure
 
 
 def benchmark_records(losses, table="Servo"):

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from condensity.experiments import paper, problems
+from condensity.experiments import problems
+from condensity.experiments import published_results as paper
 from condensity.experiments.studies import STUDIES
 from datafolder import FOLDER, needs_strokes
 

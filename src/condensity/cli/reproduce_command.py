@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from condensity.cli.messages import note, plain_errors, refuse
-from condensity.experiments.cluster import dask_client, dask_workers
+from condensity.experiments.dask_workers import dask_client, dask_workers
 from condensity.experiments.records import Record
 from condensity.experiments.reproduce import cells_of, records_of, reproduce, tables_not_there
 from condensity.experiments.runner import UndoneError, Workers, local_workers, missing

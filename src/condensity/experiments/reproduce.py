@@ -12,10 +12,10 @@ from condensity._utils.extras import require
 from condensity.datasets import load, names
 from condensity.experiments import figures
 from condensity.experiments import result_tables as tables
+from condensity.experiments.formatted_tables import Sheet
 from condensity.experiments.records import Cell, Record, RecordFile
 from condensity.experiments.results_page import page
 from condensity.experiments.runner import Workers, run
-from condensity.experiments.sheets import Sheet
 from condensity.experiments.studies import STUDIES
 from condensity.io.atomic import write_atomically
 

@@ -7,12 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from condensity.experiments import paper
+from condensity.experiments import published_results as paper
+from condensity.experiments.formatted_tables import Entry, Sheet
 from condensity.experiments.methods import FLOORLESS, LINEAR, OURS
 from condensity.experiments.problems import WORLDS
 from condensity.experiments.records import Record
-from condensity.experiments.runs import Runs, comparable, less, mean_and_error, printed, text
-from condensity.experiments.sheets import Entry, Sheet
+from condensity.experiments.run_statistics import (
+    Runs,
+    comparable,
+    less,
+    mean_and_error,
+    printed,
+    text,
+)
 
 #: A method and the density after it, or "own" for what it finds on the way.
 Column = tuple[str, str]

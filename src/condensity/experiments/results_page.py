@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
+from condensity.experiments.formatted_tables import Sheet
 from condensity.experiments.records import Record
-from condensity.experiments.sheets import Sheet
 
 STYLE = """
 :root { color-scheme: light dark;

@@ -10,7 +10,8 @@ import numpy as np
 
 from condensity.datasets.catalogue import CATALOGUE
 from condensity.estimators import LSCDE, LSCE
-from condensity.experiments import paper, problems
+from condensity.experiments import problems
+from condensity.experiments import published_results as paper
 from condensity.experiments.methods import FLOORLESS, LINEAR, MODEL_SEEDS, OURS, evaluate
 from condensity.experiments.records import Cell
 

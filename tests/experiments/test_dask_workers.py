@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import cells
 from condensity.cli import app
-from condensity.experiments.cluster import dask_client, dask_workers
+from condensity.experiments.dask_workers import dask_client, dask_workers
 from condensity.experiments.records import RecordFile
 from condensity.experiments.reproduce import records_of
 from condensity.experiments.runner import UndoneError, attempt, run
@@ -95,7 +95,7 @@ def test_the_command_gives_the_same_records(cluster, tmp_path):
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere", "http://127.0.0.1:8787"])
 def test_an_address_without_a_scheduler_is_refused(address, tmp_path, monkeypatch):
-    monkeypatch.setattr("condensity.experiments.cluster.PATIENCE", 0.5)
+    monkeypatch.setattr("condensity.experiments.dask_workers.PATIENCE", 0.5)
     done = reproduce("artificial", "--quick", "--dask", address, "--out", tmp_path)
     assert done.exit_code == 2
     assert f"condensity: no Dask scheduler answers at '{address}'" in done.output
@@ -105,7 +105,7 @@ def test_an_address_without_a_scheduler_is_refused(address, tmp_path, monkeypatc
 
 
 def test_a_server_of_another_kind_is_not_waited_for(tmp_path, monkeypatch):
-    monkeypatch.setattr("condensity.experiments.cluster.PATIENCE", 0.5)
+    monkeypatch.setattr("condensity.experiments.dask_workers.PATIENCE", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         done = reproduce("artificial", "--quick", "--dask", address, "--out", tmp_path)
