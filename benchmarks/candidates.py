@@ -24,7 +24,7 @@ COLUMN = paper.COLUMNS.index(("None", "LSCDE"))
 
 def losses(name, seed):
     """Error_CDE of the best candidate from each of the first on."""
-    data, seed = problems.benchmark(name, seed), MODEL_SEEDS + seed
+    data, seed = problems.benchmark_data(name, seed), MODEL_SEEDS + seed
     model = LSCDE(n_centers=len(data.X), cv=folds_of(data, seed), random_state=seed)
     table = model.fit(data.X, data.Y).cv_results_
     found = []

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from condensity.datasets import load
 from condensity.experiments import published_results as paper
-from condensity.experiments.problems import WORLDS, world
+from condensity.experiments.problems import WORLDS, world_data
 
 BESIDE = Path(__file__).parents[2] / "shared" / "data"
 FOLDER = os.environ.get("CONDENSITY_DATA") or (BESIDE if BESIDE.is_dir() else None)
@@ -26,6 +26,6 @@ def split(name, seed):
     The paper's figures are for outputs scaled to [0, 1]: a density is then larger by their range.
     """
     if name in WORLDS:
-        data = world(name, WORLDS[name].sizes[0], seed)
+        data = world_data(name, WORLDS[name].sizes[0], seed)
         return data.X, data.Y, data.X_test, data.Y_test, data.unit
     return load(name, folder=FOLDER).split(seed)

@@ -21,7 +21,7 @@ from condensity.distributions.block import Block
 from condensity.distributions.mixture import Mixture
 from condensity.experiments.methods import LINEAR, OURS, evaluate
 from condensity.experiments.problems import Data
-from condensity.experiments.run_statistics import less, text
+from condensity.experiments.run_statistics import differences, summary_text
 from condensity.metrics import squared_loss
 
 WORLDS = {
@@ -79,9 +79,9 @@ def main():
     for world in WORLDS:
         own = [told for (which, _), told in zip(cells, found, strict=True) if which == world]
         runs = {name: {i: one[name] for i, one in enumerate(own)} for name in own[0]}
-        gaps = [less(runs[OURS], runs[rival]) for rival in RIVALS]
-        told = [f"{text(gap)}, below on {sum(g < 0 for g in gap.values())}" for gap in gaps]
-        show_row(f"{world[0]}, n = {world[1]}", *map(text, runs.values()), *told)
+        gaps = [differences(runs[OURS], runs[rival]) for rival in RIVALS]
+        told = [f"{summary_text(gap)}, below on {sum(g < 0 for g in gap.values())}" for gap in gaps]
+        show_row(f"{world[0]}, n = {world[1]}", *map(summary_text, runs.values()), *told)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from condensity.experiments.records import Cell, RecordFile
-from condensity.experiments.runner import local_workers, run
+from condensity.experiments.runner import local_workers, run_cells
 
 CELLS = [
     Cell("study", f"problem {p}", m, 10, seed) for p in "ab" for m in "xy" for seed in range(12)
@@ -78,4 +78,4 @@ def pools():
 
 if __name__ == "__main__":
     jobs = int(sys.argv[2])
-    run(CELLS, draw, RecordFile(Path(sys.argv[1])), workers=local_workers(jobs))
+    run_cells(CELLS, draw, RecordFile(Path(sys.argv[1])), workers=local_workers(jobs))

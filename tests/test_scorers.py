@@ -98,7 +98,7 @@ def test_many_rows_are_answered_in_pieces(frame, monkeypatch):
     named = frame(dict(zip("abc", X.T, strict=True)))
     model = QUICK.fit(named, y)
     whole = scorers.neg_log_loss(model, named, y)
-    monkeypatch.setattr(scorers, "ROWS", 7)
+    monkeypatch.setattr(scorers, "SCORED_ROWS", 7)
     assert scorers.neg_log_loss(model, named, y) == pytest.approx(whole, rel=1e-12)
 
 

@@ -21,7 +21,7 @@ from condensity.metrics import squared_loss_by_row
 __all__ = ["neg_crps", "neg_log_loss", "neg_squared_loss"]
 
 #: Number of rows scored at a time, which limits the memory that the densities take.
-ROWS = 2000
+SCORED_ROWS = 2000
 
 
 def neg_squared_loss(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -165,6 +165,6 @@ def _mean_loss(
     model, inputs = density_step(estimator, X)
     Y, _ = check_targets(y)
     check_same_length(inputs, Y)
-    blocks = [slice(start, start + ROWS) for start in range(0, len(Y), ROWS)]
+    blocks = [slice(start, start + SCORED_ROWS) for start in range(0, len(Y), SCORED_ROWS)]
     losses = [loss(model.predict_dist(_safe_indexing(inputs, rows)), Y[rows]) for rows in blocks]
     return float(np.average(np.concatenate(losses), weights=check_weight(weight, len(Y))))

@@ -13,7 +13,7 @@ from condensity.cli import app
 from condensity.experiments.dask_workers import dask_client, dask_workers
 from condensity.experiments.records import RecordFile
 from condensity.experiments.reproduce import records_of
-from condensity.experiments.runner import UndoneError, attempt, run
+from condensity.experiments.runner import CellNotRunError, run_cell, run_cells
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
 distributed = pytest.importorskip("distributed", reason="dask is not installed")
@@ -43,13 +43,13 @@ def results(records):
 
 
 def alone(work, chosen):
-    return results({cell: attempt(work, cell) for cell in chosen})
+    return results({cell: run_cell(work, cell) for cell in chosen})
 
 
 def test_records_are_those_of_a_run_at_home(client, tmp_path):
     path, heard = tmp_path / "r.jsonl", []
     chosen = cells.CELLS[:5]
-    found = run(
+    found = run_cells(
         chosen,
         cells.draw_or_fail,
         RecordFile(path),
@@ -59,7 +59,7 @@ def test_records_are_those_of_a_run_at_home(client, tmp_path):
     assert results(found) == alone(cells.draw_or_fail, chosen)
     assert sum(record.error is not None for record in heard) == 1
     more = cells.CELLS[:7]
-    again = run(more, cells.draw_or_fail, RecordFile(path), workers=dask_workers(client))
+    again = run_cells(more, cells.draw_or_fail, RecordFile(path), workers=dask_workers(client))
     assert results(again) == alone(cells.draw_or_fail, more)
     assert len(path.read_text().splitlines()) == 7  # nothing was done twice
 
@@ -72,7 +72,9 @@ def test_a_worker_that_is_killed_costs_nothing(client, tmp_path):
         heard.append(record)
 
     heard, path, chosen = [], tmp_path / "r.jsonl", cells.CELLS[:12]
-    found = run(chosen, cells.draw, RecordFile(path), workers=dask_workers(client), report=kill)
+    found = run_cells(
+        chosen, cells.draw, RecordFile(path), workers=dask_workers(client), report=kill
+    )
     assert results(found) == alone(cells.draw, chosen)
     assert len(path.read_text().splitlines()) == len(chosen)
 
@@ -95,7 +97,7 @@ def test_the_command_gives_the_same_records(cluster, tmp_path):
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere", "http://127.0.0.1:8787"])
 def test_an_address_without_a_scheduler_is_refused(address, tmp_path, monkeypatch):
-    monkeypatch.setattr("condensity.experiments.dask_workers.PATIENCE", 0.5)
+    monkeypatch.setattr("condensity.experiments.dask_workers.CONNECT_TIMEOUT", 0.5)
     done = reproduce("artificial", "--quick", "--dask", address, "--out", tmp_path)
     assert done.exit_code == 2
     assert f"condensity: no Dask scheduler answers at '{address}'" in done.output
@@ -105,7 +107,7 @@ def test_an_address_without_a_scheduler_is_refused(address, tmp_path, monkeypatc
 
 
 def test_a_server_of_another_kind_is_not_waited_for(tmp_path, monkeypatch):
-    monkeypatch.setattr("condensity.experiments.dask_workers.PATIENCE", 0.5)
+    monkeypatch.setattr("condensity.experiments.dask_workers.CONNECT_TIMEOUT", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         done = reproduce("artificial", "--quick", "--dask", address, "--out", tmp_path)
@@ -122,8 +124,8 @@ class Unreadable:
 
 def test_cells_that_the_cluster_cannot_read_end_the_run(client, tmp_path):
     file = RecordFile(tmp_path / "r.jsonl")
-    with pytest.raises(UndoneError, match="seed 0 could not be done"):
-        run(cells.CELLS[:1], Unreadable(), file, workers=dask_workers(client))
+    with pytest.raises(CellNotRunError, match="seed 0 could not be run"):
+        run_cells(cells.CELLS[:1], Unreadable(), file, workers=dask_workers(client))
 
 
 def test_an_interrupted_run_does_not_wait(client, tmp_path):
@@ -133,7 +135,7 @@ def test_an_interrupted_run_does_not_wait(client, tmp_path):
     slow = [cell for cell in cells.CELLS if cell.seed < 2][:2]
     begun = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
-        run(
+        run_cells(
             slow,
             cells.draw_or_stay,
             RecordFile(tmp_path / "r.jsonl"),
@@ -147,6 +149,6 @@ def test_only_the_cell_that_kills_its_workers_is_given_up(client, tmp_path):
     chosen = cells.CELLS[:4]
     file = RecordFile(tmp_path / "r.jsonl")
     # Slowly: Dask does not start a worker again that dies while it is still being started.
-    found = run(chosen, cells.draw_slowly_or_die, file, workers=dask_workers(client))
+    found = run_cells(chosen, cells.draw_slowly_or_die, file, workers=dask_workers(client))
     assert [cell.seed for cell, record in found.items() if record.error] == [1]
     assert found[cells.CELLS[1]].error == "its worker process died"

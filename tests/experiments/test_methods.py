@@ -14,11 +14,11 @@ from condensity.experiments.methods import (
     LINEAR,
     MODEL_SEEDS,
     OURS,
+    equal_variance_basis,
     evaluate,
     folds_of,
-    level,
 )
-from condensity.experiments.problems import N_TEST, Data, artificial
+from condensity.experiments.problems import N_TEST, Data, artificial_data
 
 
 def stretched(n=300):
@@ -40,7 +40,7 @@ def test_directions_are_compared_in_the_units_of_the_inputs(method):
 
 
 def test_the_truth_has_no_error_and_no_reduction_all_of_it():
-    data = artificial("toy (b)", 60, 0)
+    data = artificial_data("toy (b)", 60, 0)
     true, none = (evaluate(method, data, 0) for method in ("True", "None"))
     assert true["LSCDE"]["Error_DR"] == pytest.approx(0, abs=1e-12)
     assert none["ε-KDE"]["Error_DR"] == pytest.approx(4**0.5)  # of five directions one is right
@@ -52,7 +52,7 @@ def test_the_truth_has_no_error_and_no_reduction_all_of_it():
 
 def test_the_error_is_that_of_outputs_scaled_to_one():
     """Outputs c times as large have densities c times as low: the unit makes up for it."""
-    data = artificial("toy (b)", 60, 1)
+    data = artificial_data("toy (b)", 60, 1)
     larger = Data(data.X, 7 * data.Y, data.X_test, 7 * data.Y_test, unit=7.0, W=data.W)
     plain, scaled = (evaluate("True", d, 1)["LSCDE"]["Error_CDE"] for d in (data, larger))
     assert scaled == pytest.approx(plain, rel=1e-6)
@@ -83,7 +83,7 @@ def test_a_level_basis_is_of_the_same_subspace_and_varies_alike(dz):
     rng = np.random.default_rng(dz)
     X = rng.standard_normal((80, 5)) @ np.diag([9.0, 3.0, 1.0, 1.0, 0.1]) @ rng.normal(size=(5, 5))
     W = np.linalg.qr(rng.normal(size=(5, dz)))[0].T
-    found = level(W, X)
+    found = equal_variance_basis(W, X)
     np.testing.assert_allclose(found @ found.T, np.eye(dz), atol=1e-12)
     np.testing.assert_allclose(found.T @ found, W.T @ W, atol=1e-12)
     variance = np.var(X @ W.T, axis=0)
@@ -91,7 +91,9 @@ def test_a_level_basis_is_of_the_same_subspace_and_varies_alike(dz):
     # What comes after it does not see the basis that a subspace came with.
     turned = np.linalg.qr(rng.normal(size=(dz, dz)))[0] @ W
     y = X[:, 0] + rng.standard_normal(80)
-    np.testing.assert_allclose(*(scores(X @ level(V, X).T, y) for V in (W, turned)), rtol=1e-6)
+    np.testing.assert_allclose(
+        *(scores(X @ equal_variance_basis(V, X).T, y) for V in (W, turned)), rtol=1e-6
+    )
 
 
 def test_all_directions_are_no_reduction():
@@ -99,12 +101,12 @@ def test_all_directions_are_no_reduction():
     whole = stretched(60)
     units = whole.X.std(axis=0)
     W = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
-    Z = whole.X @ level(W / units, whole.X).T
+    Z = whole.X @ equal_variance_basis(W / units, whole.X).T
     np.testing.assert_allclose(scores(Z, whole.Y), scores(whole.X / units, whole.Y), rtol=1e-6)
 
 
 def test_equal_samples_stay_together_and_folds_hold_everyone_once():
-    data = artificial("toy (b)", 40, 0)
+    data = artificial_data("toy (b)", 40, 0)
     twice = Data(np.vstack([data.X] * 2), np.vstack([data.Y] * 2), data.X_test, data.Y_test)
     folds = folds_of(twice, 0)
     for train, test in folds:
@@ -162,7 +164,7 @@ def test_the_linear_gaussian_is_a_regression_with_the_residuals_covariance():
 
 
 def test_what_was_chosen_is_kept_and_can_be_written():
-    found = evaluate("None", artificial("toy (a)", 50, 0), 0)
+    found = evaluate("None", artificial_data("toy (a)", 50, 0), 0)
     text = json.dumps(found, allow_nan=False)
     assert json.loads(text)["ε-KDE"]["epsilon"] == "inf"
     assert found["LSCDE"]["bandwidth"][0] == found["LSCDE"]["bandwidth"][1] > 0

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -10,7 +11,7 @@ from condensity.cli import app
 from condensity.experiments import published_results as paper
 from condensity.experiments.methods import OURS
 from condensity.experiments.records import Record
-from condensity.experiments.reproduce import records_of, show
+from condensity.experiments.reproduce import records_of, write_results
 from condensity.experiments.studies import STUDIES
 from datafolder import FOLDER, needs_data
 
@@ -39,7 +40,7 @@ def test_a_quick_look_at_all_of_it(tmp_path, monkeypatch):
         assert (shown / name).stat().st_size > 500
     page = (shown / "index.html").read_text()
     assert page.count("<svg") == 2
-    assert "A quick look" in page
+    assert "Quick run" in page
     losses = [
         record.results["own"]["Error_CDE"]
         for cell, record in records.items()
@@ -70,7 +71,7 @@ def test_only_what_belongs_to_the_studies_is_shown(tmp_path):
     file = records_of(tmp_path, quick=False)
     file.append(Record(cell, {"own": {"Error_CDE": -4.0, "dz": 1}}))
     file.append(Record(replace(cell, n=999), {"own": {"Error_CDE": -77.0, "dz": 1}}))
-    text = show(tmp_path).read_text()
+    text = write_results(tmp_path).read_text()
     assert "-4.00" in text
     assert "-77" not in text
     assert "<dd>condensity reproduce benchmark</dd>" in text
@@ -129,6 +130,20 @@ def test_a_problem_of_which_nothing_came_is_told(tmp_path):
 def test_failed_cells_are_on_the_page(tmp_path):
     cell = STUDIES["artificial"].cells()[0]
     records_of(tmp_path, quick=False).append(Record(cell, error="ValueError: <b>no</b>"))
-    page = show(tmp_path).read_text()
+    page = write_results(tmp_path).read_text()
     assert "Cells that failed" in page
     assert "ValueError: &lt;b&gt;no&lt;/b&gt;" in page
+
+
+PAGES = Path(__file__).parents[2] / "docs" / "results"
+
+
+@pytest.mark.skipif(not PAGES.is_dir(), reason="the documentation is not here")
+def test_the_published_tables_are_those_of_the_published_records(tmp_path):
+    """A changed caption needs new pages: write_results makes them without running a cell."""
+    (tmp_path / "records.jsonl").write_bytes((PAGES / "records.jsonl").read_bytes())
+    write_results(tmp_path)
+    written = sorted(path.name for path in tmp_path.iterdir() if path.suffix in (".md", ".tex"))
+    assert len(written) == 14
+    for name in written:
+        assert (tmp_path / name).read_text() == (PAGES / name).read_text(), name

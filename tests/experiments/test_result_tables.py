@@ -9,11 +9,11 @@ from scipy.stats import t as student
 from condensity.experiments import figures
 from condensity.experiments import published_results as paper
 from condensity.experiments import result_tables as tables
-from condensity.experiments.formatted_tables import Entry, Sheet
+from condensity.experiments.formatted_tables import FormattedTable, TableEntry
 from condensity.experiments.methods import OURS
 from condensity.experiments.records import Cell, Record
-from condensity.experiments.results_page import page
-from condensity.experiments.run_statistics import comparable, figure
+from condensity.experiments.results_page import render_results_page
+from condensity.experiments.run_statistics import best_columns, mean_text
 
 
 def benchmark_records(losses, table="Servo"):
@@ -49,7 +49,7 @@ def test_bold_are_the_best_and_what_a_paired_t_test_does_not_tell_from_it():
     records = benchmark_records(
         {("LSCE", "own"): close, ("LSMI", "LSCDE"): far, (OURS, "own"): best}
     )
-    sheet = tables.benchmark(records)
+    sheet = tables.benchmark_table(records)
     entries = dict(zip(sheet.columns[1:], dict(sheet.rows)["Servo"], strict=True))
     assert [name for name, entry in entries.items() if entry.bold] == ["LSCE as published", OURS]
     error = close.std(ddof=1) / 10**0.5
@@ -68,25 +68,27 @@ def test_what_differs_from_the_paper_by_more_than_two_standard_errors_is_said():
     records = benchmark_records(
         {("LSCE", "own"): near + spread, ("LSMI", "LSCDE"): far + spread, (OURS, "own"): spread}
     )
-    (note,) = tables.benchmark(records).notes
+    (note,) = tables.benchmark_table(records).notes
     assert note.startswith("Servo, LSMI/LSCDE: ")
     assert "2.1 standard errors below the paper's -2.69 (0.18)" in note
 
 
 def test_equal_columns_are_equally_good_and_missing_ones_are_not():
     same = dict(enumerate([1.0, 2.0, 3.0]))
-    assert comparable([same, dict(same), {}, {0: 5.0}]) == [True, True, False, False]
+    assert best_columns([same, dict(same), {}, {0: 5.0}]) == [True, True, False, False]
     higher = {seed: value + 1 for seed, value in same.items()}
-    assert comparable([higher, same]) == [False, True]
-    assert comparable([{}, {}]) == [False, False]
+    assert best_columns([higher, same]) == [False, True]
+    assert best_columns([{}, {}]) == [False, False]
     # Nine runs each, but not the same ones: only what was run on the same splits is compared.
     first, last = ({s: float(s) for s in range(10) if s != gone} for gone in (9, 0))
-    assert comparable([first, last]) == [True, False]
+    assert best_columns([first, last]) == [True, False]
 
 
 def test_fewer_runs_than_others_are_said_and_a_difference_without_spread_too():
     records = benchmark_records({("LSCE", "own"): np.zeros(10), ("LSMI", "LSCDE"): np.zeros(10)})
-    sheet = tables.benchmark([r for r in records if (r.cell.method, r.cell.seed) != ("LSMI", 4)])
+    sheet = tables.benchmark_table(
+        [r for r in records if (r.cell.method, r.cell.seed) != ("LSMI", 4)]
+    )
     entries = dict(zip(sheet.columns[1:], dict(sheet.rows)["Servo"], strict=True))
     assert entries["LSMI/LSCDE"].text == "0.000 (0.000), 9 runs"
     assert entries["LSCE as published"].text == "0.000 (0.000)"
@@ -94,14 +96,14 @@ def test_fewer_runs_than_others_are_said_and_a_difference_without_spread_too():
         Record(Cell("benchmark", "Yacht", "LSCE", 80, seed), {"own": {"Error_CDE": -1.0, "dz": 2}})
         for seed in range(3)
     ]
-    (note,) = tables.dimensions(always).notes  # the paper has 1.00 (0.00)
+    (note,) = tables.dimensions_table(always).notes  # the paper has 1.00 (0.00)
     assert note == "Yacht, LSCE as published: 2.00 (0.00), above the paper's 1.0 (0.0)."
 
 
 def test_nothing_wins_where_losses_tell_how_narrow_kernels_may_be():
     losses = {("LSCE", "own"): np.linspace(-1, 0, 10), (OURS, "own"): np.linspace(-3, -2, 10)}
     for table, bold in (("Servo", True), ("Red Wine", False)):
-        sheet = tables.benchmark(benchmark_records(losses, table))
+        sheet = tables.benchmark_table(benchmark_records(losses, table))
         assert any(entry.bold for entry in dict(sheet.rows)[table]) is bold
 
 
@@ -120,20 +122,20 @@ def test_nothing_wins_where_losses_tell_how_narrow_kernels_may_be():
     ],
 )
 def test_figures_have_two_digits_of_their_error(mean, error, text):
-    assert figure(mean, error) == text
+    assert mean_text(mean, error) == text
 
 
 def test_what_a_method_got_through_is_not_the_mean_of_all():
     ten = {seed: float(seed) for seed in range(10)}
     easy = {seed: ten[seed] + 0.01 for seed in range(5)}  # fewer runs, the easy ones
-    assert comparable([easy, ten]) == [False, True]
+    assert best_columns([easy, ten]) == [False, True]
     broken = dict(ten) | {3: float("nan")}
-    assert comparable([broken, ten]) == [False, True]
+    assert best_columns([broken, ten]) == [False, True]
 
 
 def test_dimensions_stand_beside_the_paper_s():
     records = benchmark_records({("LSCE", "LSCDE"): np.zeros(10), ("LSCE", "own"): np.zeros(10)})
-    sheet = tables.dimensions(records)
+    sheet = tables.dimensions_table(records)
     entries = dict(zip(sheet.columns[1:], dict(sheet.rows)["Servo"], strict=True))
     dz = np.arange(10) % 3 + 1
     for name, below in (("LSCE as published", "1.90 (0.35)"), ("LSCE, then LSCDE", "")):
@@ -153,7 +155,7 @@ def test_rows_of_the_worlds_stand_beside_the_paper_s_where_it_has_them():
         for method, density, shift in (("None", "LSCDE", 1.0), (OURS, "own", 0.0))
         for seed in range(10)
     ]
-    errors, directions, variants = tables.worlds(records)
+    errors, directions, variants = tables.world_tables(records)
     rows = {
         name: dict(zip(sheet.columns[1:], row, strict=True))
         for sheet in (errors, variants)
@@ -175,8 +177,8 @@ def test_rows_of_the_worlds_stand_beside_the_paper_s_where_it_has_them():
     assert rows[brush]["LSCE as published"].below == "-168.3 (17.0)"
     assert list(rows[whole]) == ["None/LSCDE", OURS]  # what was run, where the paper has nothing
     for sheet, row in ((variants, whole), (errors, brush)):
-        told = f"{row}: LSCE() less None/LSCDE -1.00 (0.00), below it on 10 of 10 splits."
-        assert sheet.notes == [told]
+        note = f"{row}: LSCE() minus None/LSCDE -1.00 (0.00), lower on 10 of 10 splits."
+        assert sheet.notes == [note]
     assert rows["9 Joints, n = 500"]["LSMI/LSCDE"].below == "-974 (63)"
     entries = dict(directions.rows)
     assert whole not in entries
@@ -202,7 +204,7 @@ def artificial_records():
 
 
 def test_the_errors_of_artificial_problems_are_listed_by_size():
-    directions, densities = tables.artificial(artificial_records())
+    directions, densities = tables.artificial_tables(artificial_records())
     assert [label for label, _ in densities.rows] == [
         f"toy ({p}), n = {n}" for p in "ab" for n in (50, 100)
     ]
@@ -229,9 +231,9 @@ def test_subspaces_are_compared_run_by_run_and_the_truth_does_not_compete():
         for method, more in worse.items()
         for seed in range(8)
     ]
-    directions, densities = tables.artificial(records[:-1])  # the last has not been run
+    directions, densities = tables.artificial_tables(records[:-1])  # the last has not been run
     entries = dict(zip(directions.columns[1:], directions.rows[0][1], strict=True))
-    for name, more in (("LSCE() less LSMI", -0.03), ("LSCE as published less LSMI", 0.02)):
+    for name, more in (("LSCE() minus LSMI", -0.03), ("LSCE as published minus LSMI", 0.02)):
         mean, error = map(float, entries[name].text.rstrip(")").split("("))
         assert mean == pytest.approx(more, abs=0.0015)
         assert error <= 0.001  # that of means is 0.1
@@ -242,7 +244,7 @@ def test_subspaces_are_compared_run_by_run_and_the_truth_does_not_compete():
 
 
 def test_the_figure_shows_means_and_standard_errors():
-    figure = figures.artificial(artificial_records())
+    figure = figures.artificial_figure(artificial_records())
     left, middle, right = figure.axes[:3]
     assert len(right.containers) == 9
     assert len(left.containers) == 3  # LSMI, LSCE, LSCE(): one line for each subspace
@@ -256,10 +258,10 @@ HOSTILE = "<script>alert(1)</script> & | \\ $x_1$ 100 %"
 
 
 def test_hostile_text_is_shown_and_never_run():
-    sheet = Sheet(
-        "s", HOSTILE, HOSTILE, ["", HOSTILE], [(HOSTILE, [Entry(HOSTILE, True, HOSTILE)])]
+    sheet = FormattedTable(
+        "s", HOSTILE, HOSTILE, ["", HOSTILE], [(HOSTILE, [TableEntry(HOSTILE, True, HOSTILE)])]
     )
-    shown = page(
+    shown = render_results_page(
         [sheet],
         {},
         [Record(Cell("s", HOSTILE, "m", 1, 0), error=HOSTILE)],
@@ -278,17 +280,19 @@ def test_hostile_text_is_shown_and_never_run():
 
 
 def test_powers_of_ten_are_raised_in_latex():
-    sheet = tables.Sheet("s", "T", "C", ["", "a"], [("r", [tables.Entry("-4.7 (1.6) ·10¹⁸")])])
+    sheet = FormattedTable("s", "T", "C", ["", "a"], [("r", [TableEntry("-4.7 (1.6) ·10¹⁸")])])
     assert r"-4.7 (1.6) $\cdot$10\textsuperscript{1}\textsuperscript{8}" in sheet.latex()
 
 
 @pytest.mark.parametrize("kind", ["markdown", "html", "latex"])
 def test_every_form_has_all_entries(kind):
     rows = [
-        (f"row {i}", [Entry(f"{i}{j}", i == j, f"below {i}{j}") for j in range(3)])
+        (f"row {i}", [TableEntry(f"{i}{j}", i == j, f"below {i}{j}") for j in range(3)])
         for i in range(2)
     ]
-    text = getattr(Sheet("s", "Title", "Caption.", ["", "a", "b", "c"], rows, ["a note"]), kind)()
+    text = getattr(
+        FormattedTable("s", "Title", "Caption.", ["", "a", "b", "c"], rows, ["a note"]), kind
+    )()
     for i in range(2):
         assert all(f"{i}{j}" in text and f"below {i}{j}" in text for j in range(3))
     bold = {"markdown": r"\*\*(\d\d)\*\*", "html": r"<b>(\d\d)</b>", "latex": r"\\textbf{(\d\d)}"}

@@ -16,16 +16,23 @@ import cells
 import condensity
 from condensity.experiments import runner
 from condensity.experiments.records import Cell, Record, RecordFile
-from condensity.experiments.runner import COUNTS, VERSIONS, Workers, attempt, local_workers, run
+from condensity.experiments.runner import (
+    RESULT_CODE,
+    VERSIONS,
+    Workers,
+    local_workers,
+    run_cell,
+    run_cells,
+)
 
 SCRIPT = Path(cells.__file__)
 
 
-THREADS = Workers(lambda: ThreadPoolExecutor(2), at_once=2)
+THREADS = Workers(lambda: ThreadPoolExecutor(2), max_pending=2)
 
 
 def run_here(work, path, chosen=cells.CELLS, **options):
-    return run(chosen, work, RecordFile(path), workers=THREADS, **options)
+    return run_cells(chosen, work, RecordFile(path), workers=THREADS, **options)
 
 
 def results(records):
@@ -56,7 +63,7 @@ def test_a_run_killed_ten_times_ends_with_the_same_records(tmp_path):
 
 def test_two_runs_do_not_meet_in_one_folder(tmp_path):
     file = RecordFile(tmp_path / "r.jsonl")
-    with file.alone(), pytest.raises(OSError, match=r"another run .* choose another folder"):
+    with file.locked(), pytest.raises(OSError, match=r"another run .* choose another folder"):
         run_here(cells.draw, file.path)
     assert not file.path.exists()
     assert len(run_here(cells.draw, file.path)) == len(cells.CELLS)
@@ -65,14 +72,16 @@ def test_two_runs_do_not_meet_in_one_folder(tmp_path):
 def test_records_name_the_code_that_made_them():
     name, code = re.fullmatch(r"condensity (\S+) \((\w{8})\), numpy .*", VERSIONS).groups()
     home = Path(condensity.__file__).parent
-    found = {path for part in COUNTS for path in home.glob(part)}
+    found = {path for part in RESULT_CODE for path in home.glob(part)}
     assert {home / "fitting" / "ridge.py", home / "experiments" / "methods.py"} <= found
-    assert home / "experiments" / "tables.py" not in found  # it shows results, and makes none
-    assert (name, code) == (condensity.__version__, runner._source())
+    shown = home / "experiments" / "result_tables.py"
+    assert shown.exists()
+    assert shown not in found  # it formats results
+    assert (name, code) == (condensity.__version__, runner._code_hash())
 
 
 def test_what_is_no_number_is_no_result():
-    record = attempt(lambda cell: {"Error_CDE": float("nan")}, cells.CELLS[0])
+    record = run_cell(lambda cell: {"Error_CDE": float("nan")}, cells.CELLS[0])
     assert "JSON" in record.error
     assert record.results == {}
 
@@ -108,7 +117,7 @@ def alive(pids):
 def test_records_do_not_depend_on_the_number_of_workers(tmp_path):
     few = cells.CELLS[:6]
     here = run_here(cells.draw, tmp_path / "here.jsonl", few)
-    there = run(few, cells.draw, RecordFile(tmp_path / "b.jsonl"), workers=local_workers(2))
+    there = run_cells(few, cells.draw, RecordFile(tmp_path / "b.jsonl"), workers=local_workers(2))
     assert results(here) == results(there)
     assert list(here) == few
 
@@ -129,7 +138,7 @@ def test_a_failing_cell_is_recorded_and_the_rest_goes_on(tmp_path):
 
 
 def test_a_cell_that_kills_its_worker_is_given_up(tmp_path):
-    found = run(
+    found = run_cells(
         cells.CELLS[:8],
         cells.draw_or_die,
         RecordFile(tmp_path / "r.jsonl"),
@@ -141,7 +150,7 @@ def test_a_cell_that_kills_its_worker_is_given_up(tmp_path):
 
 
 def test_only_the_cell_that_kills_its_worker_is_given_up(tmp_path):
-    found = run(
+    found = run_cells(
         cells.CELLS[:5],
         cells.draw_slowly_or_die,
         RecordFile(tmp_path / "r.jsonl"),
@@ -168,7 +177,7 @@ def test_a_record_that_does_not_fit_on_the_disk_leaves_no_stump(tmp_path, monkey
 
 
 def test_cells_run_on_one_thread_and_keep_their_warnings_to_themselves():
-    record = attempt(cells.draw_and_warn, cells.CELLS[0])
+    record = run_cell(cells.draw_and_warn, cells.CELLS[0])
     assert record.error is None
     assert set(record.results["threads"]) == {1}
     assert record.seconds > 0
@@ -188,6 +197,8 @@ def test_records_come_back_to_the_last_bit(tmp_path):
 def test_a_file_of_something_else_is_refused(tmp_path):
     path = tmp_path / "r.jsonl"
     path.write_text('{"study": "s"}\n')
-    with pytest.raises(ValueError, match=r"line 1 of .* is no record .*: remove that line"):
+    with pytest.raises(
+        ValueError, match=r"line 1 of .* is not a valid record .*: remove that line"
+    ):
         RecordFile(path).read()
     assert RecordFile(tmp_path / "none.jsonl").read() == {}

@@ -49,7 +49,7 @@ def test_the_grid_is_the_paper_s_and_more():
 def test_random_splits_part_all_of_one_sample(name, dx, dy):
     needs_extra(name)
     n = problems.WORLDS[name].sizes[-1]
-    first, again, other = (problems.world(name, n, seed) for seed in (0, 0, 1))
+    first, again, other = (problems.world_data(name, n, seed) for seed in (0, 0, 1))
     assert first.X.shape == (n, dx)
     assert first.Y.shape == (n, dy)
     assert len(first.X) + len(first.X_test) == N_ALL[name[0]]
@@ -70,7 +70,7 @@ def test_whole_episodes_are_new_to_the_model(name):
     table = problems._drawn(problems.WORLDS[name].make)
     of = dict(zip(map(tuple, table.X), table.episodes.tolist(), strict=True))
     for n in problems.WORLDS[name].sizes:
-        data = problems.world(name, n, 2)
+        data = problems.world_data(name, n, 2)
         assert len(data.X) == n
         known, new = ({of[tuple(x)] for x in X} for X in (data.X, data.X_test))
         assert not known & new

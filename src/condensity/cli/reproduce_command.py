@@ -17,8 +17,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from condensity.cli.messages import note, plain_errors, refuse
 from condensity.experiments.dask_workers import dask_client, dask_workers
 from condensity.experiments.records import Record
-from condensity.experiments.reproduce import cells_of, records_of, reproduce, tables_not_there
-from condensity.experiments.runner import UndoneError, Workers, local_workers, missing
+from condensity.experiments.reproduce import cells_of, missing_tables, records_of, reproduce
+from condensity.experiments.runner import CellNotRunError, Workers, local_workers, missing_cells
 from condensity.experiments.studies import STUDIES
 
 ALL = "all"
@@ -46,8 +46,8 @@ def reproduce_command(
     console = Console(stderr=True)
     cells = cells_of(names, quick=quick, only=chosen)
     with plain_errors():
-        to_do = missing(cells, records_of(out, quick=quick), retry=retry)
-    lacking = tables_not_there(to_do)
+        to_do = missing_cells(cells, records_of(out, quick=quick), retry=retry)
+    lacking = missing_tables(to_do)
     if lacking:
         refuse(f"none of the {len(lacking)} tables is there: {next(iter(lacking.values()))}")
     left = len(to_do)
@@ -94,7 +94,7 @@ def _workers(jobs: int, address: str | None) -> Iterator[tuple[Workers, int]]:
             note(f"the cluster at {address} has no workers yet: cells wait for the first")
         try:
             yield dask_workers(client), count
-        except UndoneError as error:
+        except CellNotRunError as error:
             refuse(
                 f"{error}: see that the cluster at {address} runs, and that its scheduler and "
                 "workers have the condensity that is here; what was done is kept"

@@ -1,1 +1,1 @@
-"""The paper's experiments: declared grids of cells, run one by one, shown as tables and figures."""
+"""The paper's experiments: grids of cells, their records, and tables and figures of the results."""

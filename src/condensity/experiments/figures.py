@@ -1,4 +1,4 @@
-"""The paper's Figures 2 and 3 from records; nothing is computed here but means."""
+"""The paper's Figures 2 and 3, drawn from records; only means are computed here."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ import numpy as np
 from condensity._utils.extras import require
 from condensity.experiments.methods import OURS
 from condensity.experiments.records import Record
-from condensity.experiments.result_tables import LEARNED, Column, collect, label
+from condensity.experiments.result_tables import (
+    LEARNED,
+    MethodColumn,
+    collect_results,
+    column_label,
+)
 
-#: A color for each reducer, a line for each density.
-COLORS = {
+#: Colours by reducer, line styles by density.
+METHOD_COLORS = {
     "None": "#7f7f7f",
     "LSMI": "#1f78b4",
     "LSCE": "#e66101",
@@ -21,25 +26,29 @@ COLORS = {
     OURS: "#7b3294",
 }
 LINES = {"LSCDE": "-", "ε-KDE": ":", "own": "--"}
-HEADS = {"None": "None/LSCDE", "LSCE": "LSCE as published", OURS: f"{OURS}, this library's default"}
+HEADINGS = {
+    "None": "None/LSCDE",
+    "LSCE": "LSCE as published",
+    OURS: f"{OURS}, this library's default",
+}
 
 
-def illustration(records: Iterable[Record]) -> Any:
-    """Densities along lines of the input that counts, over the samples: Figure 2."""
+def illustration_figure(records: Iterable[Record]) -> Any:
+    """Figure 2: samples, and densities at several values of the relevant input."""
     plt = require("matplotlib.pyplot", "plots")
-    found = {(r.cell.problem, r.cell.method): r.results for r in records if r.results}
-    if not found:
+    results = {(r.cell.problem, r.cell.method): r.results for r in records if r.results}
+    if not results:
         return None
-    problems = list(dict.fromkeys(problem for problem, _ in found))
-    methods = [m for m in HEADS if any(key[1] == m for key in found)]
+    problems = list(dict.fromkeys(problem for problem, _ in results))
+    methods = [m for m in HEADINGS if any(key[1] == m for key in results)]
     size = (3.6 * len(methods), 3.0 * len(problems))
     figure, axes = plt.subplots(
         len(problems), len(methods), figsize=size, layout="constrained", squeeze=False, sharey="row"
     )
     for i, problem in enumerate(problems):
         for j, method in enumerate(methods):
-            _slices(axes[i, j], found.get((problem, method)), COLORS[method])
-            axes[0, j].set_title(HEADS[method], fontsize=10)
+            _slices(axes[i, j], results.get((problem, method)), METHOD_COLORS[method])
+            axes[0, j].set_title(HEADINGS[method], fontsize=10)
         axes[i, 0].set_ylabel(f"{problem}: y")
     for ax in axes[-1]:
         ax.set_xlabel("x1")
@@ -47,7 +56,7 @@ def illustration(records: Iterable[Record]) -> Any:
 
 
 def _slices(ax: Any, results: dict[str, Any] | None, color: str) -> None:
-    """Each density drawn sideways, to the right of the place that it belongs to."""
+    """Plot each density sideways, to the right of its value of x."""
     if results is None:
         ax.set_axis_off()
         return
@@ -61,8 +70,8 @@ def _slices(ax: Any, results: dict[str, Any] | None, color: str) -> None:
         ax.plot(place + width, steps, color=color, lw=1)
 
 
-def artificial(records: Iterable[Record]) -> Any:
-    """Error_DR and Error_CDE against n, and the histogram of y between them: Figure 3."""
+def artificial_figure(records: Iterable[Record]) -> Any:
+    """Figure 3: Error_DR and Error_CDE against n, and the histogram of y between them."""
     plt = require("matplotlib.pyplot", "plots")
     records = list(records)
     problems = sorted({r.cell.problem for r in records})
@@ -70,10 +79,10 @@ def artificial(records: Iterable[Record]) -> Any:
         len(problems), 3, figsize=(12, 3.4 * len(problems)), layout="constrained", squeeze=False
     )
     for row, problem in zip(axes, problems, strict=True):
-        own = [r for r in records if r.cell.problem == problem]
-        _errors(row[0], own, "Error_DR")
-        _histogram(row[1], own)
-        _errors(row[2], own, "Error_CDE")
+        selected = [r for r in records if r.cell.problem == problem]
+        _errors(row[0], selected, "Error_DR")
+        _histogram(row[1], selected)
+        _errors(row[2], selected, "Error_CDE")
         row[0].set_ylabel(f"{problem}: Error_DR")
         row[2].set_ylabel("Error_CDE")
     handles, labels = axes[0, 2].get_legend_handles_labels()
@@ -83,9 +92,9 @@ def artificial(records: Iterable[Record]) -> Any:
 
 
 def _errors(ax: Any, records: list[Record], kind: str) -> None:
-    found = collect(records, kind)
-    lines: dict[Column, list[tuple[int, float, float]]] = {}
-    for (_, n_samples), columns in found.items():
+    results = collect_results(records, kind)
+    lines: dict[MethodColumn, list[tuple[int, float, float]]] = {}
+    for (_, n_samples), columns in results.items():
         for column, runs in columns.items():
             values = np.array(list(runs.values()))
             error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
@@ -95,7 +104,11 @@ def _errors(ax: Any, records: list[Record], kind: str) -> None:
         if kind == "Error_DR" and column not in LEARNED:
             continue
         n, mean, error = np.array(sorted(points)).T
-        style = {"color": COLORS[column[0]], "ls": LINES[column[1]], "label": label(column)}
+        style = {
+            "color": METHOD_COLORS[column[0]],
+            "ls": LINES[column[1]],
+            "label": column_label(column),
+        }
         ax.errorbar(n, mean, yerr=error, lw=1.2, capsize=2, **style)
     ax.set(xlabel="n", xscale="log")
     sizes = sorted({record.cell.n for record in records})

@@ -1,4 +1,4 @@
-"""Tables for people: the same sheet as Markdown, LaTeX and HTML."""
+"""Tables of results as Markdown, LaTeX and HTML."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from html import escape
 
 
 @dataclass(frozen=True)
-class Entry:
-    """What stands in one place of a sheet."""
+class TableEntry:
+    """Content of one cell of a table."""
 
     text: str = ""
     bold: bool = False
-    below: str = ""  # smaller, under the text
+    below: str = ""  # second line, in smaller type
 
 
 @dataclass(frozen=True)
-class Sheet:
-    """A table with its title and what is to be known to read it."""
+class FormattedTable:
+    """A table with title, caption and notes."""
 
-    name: str  # of its files
+    name: str  # file name without extension
     title: str
     caption: str
-    columns: Sequence[str]  # the first is that of the row's labels
-    rows: Sequence[tuple[str, Sequence[Entry]]]
+    columns: Sequence[str]  # the first is the heading of the row labels
+    rows: Sequence[tuple[str, Sequence[TableEntry]]]
     notes: Sequence[str] = ()
 
     def markdown(self) -> str:
-        """A pipe table; what stands below an entry follows it in brackets."""
+        """Markdown table; the second line of an entry follows it in brackets."""
         lines = [f"## {_md(self.title)}", "", _md(self.caption), ""]
         head = " | ".join(map(_md, self.columns))
         lines += [f"| {head} |", "|---" * len(self.columns) + "|"]
@@ -41,7 +41,7 @@ class Sheet:
         return "\n".join([*lines, "", *(f"- {_md(note)}" for note in self.notes), ""])
 
     def latex(self) -> str:
-        """A table environment for the packages booktabs and graphicx, as wide as the page."""
+        """LaTeX table as wide as the page, for the packages booktabs and graphicx."""
         lines = [r"\begin{table}", r"\centering", rf"\caption{{{_tex(self.title)}. "]
         lines[-1] += _tex(self.caption) + "}"
         columns = "l" + "r" * (len(self.columns) - 1)
@@ -60,7 +60,7 @@ class Sheet:
         return "\n".join([*lines, r"\end{table}", ""])
 
     def html(self) -> str:
-        """A section of a page."""
+        """HTML section with the table."""
         head = "".join(f"<th scope=col>{escape(c)}</th>" for c in self.columns)
         body = "\n".join(
             f"<tr><th scope=row>{escape(label)}</th>{''.join(map(_html, entries))}</tr>"
@@ -75,20 +75,20 @@ class Sheet:
         )
 
 
-def _html(entry: Entry) -> str:
+def _html(entry: TableEntry) -> str:
     text = escape(entry.text)
     text = f"<b>{text}</b>" if entry.bold else text
     return f"<td>{text}{f'<small>{escape(entry.below)}</small>' if entry.below else ''}</td>"
 
 
 def _md(text: str) -> str:
-    """Text that stays within its place in a pipe table, and is not taken for HTML."""
+    """Text with the characters escaped that would end a Markdown cell or start HTML."""
     return escape(text, quote=False).replace("|", "\\|").replace("\n", " ")
 
 
 def _tex(text: str) -> str:
-    """Text with what LaTeX would take for commands made plain."""
-    plain = {
+    """Text with the special characters of LaTeX escaped."""
+    escaped = {
         "\\": r"\textbackslash{}",
         "−": r"$-$",
         "ε": r"$\epsilon$",
@@ -97,5 +97,7 @@ def _tex(text: str) -> str:
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
     } | {c: "\\" + c for c in "&%$#_{}"}
-    plain |= {raised: rf"\textsuperscript{{{digit}}}" for digit, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
-    return "".join(plain.get(c, c) for c in text)
+    escaped |= {
+        raised: rf"\textsuperscript{{{digit}}}" for digit, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")
+    }
+    return "".join(escaped.get(c, c) for c in text)

@@ -1,4 +1,4 @@
-"""The problems of the experiments: training and test samples by name, size and seed."""
+"""Data of the experiments: training and test samples by name, size and seed."""
 
 from __future__ import annotations
 
@@ -11,92 +11,92 @@ import numpy as np
 from condensity._typing import Array
 from condensity.datasets import Transitions, brush, illustrative, load, robot, toy_a, toy_b
 
-#: Test samples of artificial problems (paper, Sec. 3.2).
+#: Number of test samples of artificial problems (paper, Sec. 3.2).
 N_TEST = 1000
-#: Inputs of noise beside the one that counts (paper, Sec. 3.1).
+#: Number of irrelevant inputs of the illustrations (paper, Sec. 3.1).
 N_NOISE = 4
-#: Test samples are drawn with seeds beyond those of any training sample.
+#: Offset of the seeds of test samples, so that they differ from those of training samples.
 TEST_SEEDS = 10_000
 TOYS = {toy().name: toy for toy in (toy_a, toy_b)}
-SHOWN = ("Illustrative data", "Bone Mineral Density", "Old Faithful")
-#: The paper draws transitions once and splits them ten times; this seed draws ours.
+ILLUSTRATED = ("Illustrative data", "Bone Mineral Density", "Old Faithful")
+#: Seed of the transitions.  As in the paper, they are drawn once and split ten times.
 WORLD_SEED = 0
 
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """Samples to learn from and to be judged on."""
+    """Training and test samples."""
 
     X: Array  # (n, dx)
     Y: Array  # (n, dy)
     X_test: Array  # (m, dx)
     Y_test: Array  # (m, dy)
-    unit: float = 1.0  # what losses are multiplied by to be those of outputs in [0, 1]
-    W: Array | None = None  # (dz, dx) the true subspace, where it is known
+    unit: float = 1.0  # factor that converts losses to those of outputs in [0, 1]
+    W: Array | None = None  # (dz, dx) the true subspace, if it is known
 
 
 @dataclass(frozen=True)
 class World:
-    """Transitions as a problem: how they are made, split, and which outputs count."""
+    """Transitions as a problem: their source, their split and their outputs."""
 
     make: Callable[[], Transitions]
-    sizes: tuple[int, ...]  # samples to learn from
-    whole: bool = False  # whether episodes are kept together; the paper does not
-    outputs: int | None = None  # the first so many, or all
+    sizes: tuple[int, ...]  # numbers of training samples
+    whole: bool = False  # whether a split keeps episodes together; the paper does not
+    outputs: int | None = None  # number of outputs from the first on; None: all
 
 
 def _worlds() -> dict[str, World]:
-    """The paper's rows, then the same with episodes kept together and without the binary output."""
+    """The paper's problems, then variants with whole episodes and without the binary output."""
     painted = World(partial(brush, random_state=WORLD_SEED), (200, 250, 300))
     paper = {
         f"{k} Joints": World(partial(robot, k, random_state=WORLD_SEED), (n,))
         for k, n in ((2, 100), (4, 200), (9, 500))
     } | {"Simulated brush": painted}
-    told = paper | {"Simulated brush without reverse": replace(painted, outputs=5)}
-    return told | {
+    random_splits = paper | {"Simulated brush without reverse": replace(painted, outputs=5)}
+    return random_splits | {
         f"{name}, whole {'strokes' if 'brush' in name else 'episodes'}": replace(world, whole=True)
-        for name, world in told.items()
+        for name, world in random_splits.items()
     }
 
 
 WORLDS = _worlds()
 
 
-def world(name: str, n: int, seed: int) -> Data:
-    """A split of the transitions of the robot or the brush; the unit is that of its outputs."""
-    told = WORLDS[name]
-    table = _drawn(told.make)
+def world_data(name: str, n: int, seed: int) -> Data:
+    """One split of the transitions of the robot or the brush."""
+    world = WORLDS[name]
+    table = _drawn(world.make)
     table = replace(
         table,
-        Y=table.Y[:, : told.outputs],
-        target_names=table.target_names[: told.outputs],
+        Y=table.Y[:, : world.outputs],
+        target_names=table.target_names[: world.outputs],
     )
-    split = table.split_episodes if told.whole else table.split
+    split = table.split_episodes if world.whole else table.split
     return Data(*split(seed, n_train=n))
 
 
 @cache
 def _drawn(make: Callable[[], Transitions]) -> Transitions:
-    """Drawn once in a process: all splits are of the same sample."""
+    """The transitions, drawn once in a process, because all splits use the same sample."""
     return make()
 
 
-def benchmark(name: str, seed: int) -> Data:
-    """A random split of one of the paper's tables."""
+def benchmark_data(name: str, seed: int) -> Data:
+    """One random split of one of the paper's tables."""
     X, Y, X_test, Y_test, unit = load(name).split(seed)
     return Data(X, Y, X_test, Y_test, unit)
 
 
-def artificial(name: str, n: int, seed: int) -> Data:
-    """A sample of one of the paper's artificial problems, and test samples of it."""
+def artificial_data(name: str, n: int, seed: int) -> Data:
+    """Training and test samples of one of the paper's artificial problems."""
     problem = TOYS[name]()
     X, y = problem.sample(n, random_state=seed)
     X_test, y_test = problem.sample(N_TEST, random_state=TEST_SEEDS + seed)
     return Data(X, y[:, None], X_test, y_test[:, None], W=problem.components)
 
 
-def shown(name: str, n: int, seed: int) -> tuple[Array, Array]:
-    """One input that counts and four of noise, X (n, 5), with y (n,): to be looked at."""
+def illustration_data(name: str, n: int, seed: int) -> tuple[Array, Array]:
+    """One relevant input and four of noise, X (n, 5), and y (n,)."""
     if name == "Illustrative data":
         return illustrative().sample(n, random_state=seed)
     X, y = load(name)

@@ -1,12 +1,13 @@
-"""The figures of the paper's Tables 1 and 2: mean and standard error over ten runs.
+"""Results that the paper reports in Tables 1 and 2: mean and standard error over ten runs.
 
-Those of the robot and the brush are of the paper's own robot and artist, not of ours.
+The results for the robot and the brush belong to the paper's own robot and artist, whose data are
+not public.
 """
 
 from __future__ import annotations
 
-#: Reducer and density of each column; "own" is the density that LSCE ends with, which the paper's
-#: LSCE/LSCDE needs no second step for.
+#: Reducer and density of each column.  "own" is the density of LSCE itself: the paper's LSCE/LSCDE
+#: has no second step.
 COLUMNS = (
     ("LSCE", "own"),
     ("LSCE", "ε-KDE"),
@@ -15,9 +16,10 @@ COLUMNS = (
     ("None", "LSCDE"),
     ("None", "ε-KDE"),
 )
+#: Mean and standard error.
 Figure = tuple[float, float]
 
-#: Table 1, Error_CDE, by column.
+#: Table 1: Error_CDE by column.
 ERRORS: dict[str, tuple[Figure, ...]] = {
     "Housing": (
         (-1.73, 0.09),
@@ -102,7 +104,7 @@ ERRORS: dict[str, tuple[Figure, ...]] = {
     ),
 }
 
-#: Table 2, the number of directions chosen, by the first four columns.
+#: Table 2: number of selected directions, by the first four columns.
 DIMENSIONS: dict[str, tuple[Figure, ...]] = {
     "Housing": ((3.9, 0.74), (2.0, 0.79), (2.0, 0.39), (1.3, 0.15)),
     "Auto MPG": ((3.2, 0.66), (1.3, 0.15), (2.1, 0.67), (1.1, 0.10)),
@@ -117,8 +119,8 @@ DIMENSIONS: dict[str, tuple[Figure, ...]] = {
     "Stock": ((3.2, 0.83), (2.1, 0.59), (2.1, 0.60), (2.7, 0.67)),
 }
 
-#: The same for the robot and the brush ("Sumi-e 1" to 3), by our name of the row and the number of
-#: training samples; errors are multiplied out by the scale the paper gives them in.
+#: Table 1 for the robot and the brush ("Sumi-e 1" to 3), by our name of the row and the number of
+#: training samples.  The paper gives these errors with a scale; here they are multiplied by it.
 WORLD_ERRORS: dict[tuple[str, int], tuple[Figure, ...]] = {
     ("2 Joints", 100): (
         (-10.49, 0.86),
@@ -162,6 +164,7 @@ WORLD_ERRORS: dict[tuple[str, int], tuple[Figure, ...]] = {
         (-14.5, 4.3),
     ),
 }
+#: Table 2 for the robot and the brush.
 WORLD_DIMENSIONS: dict[tuple[str, int], tuple[Figure, ...]] = {
     ("2 Joints", 100): ((2.9, 0.31), (2.7, 0.21), (2.5, 0.31), (2.0, 0.00)),
     ("4 Joints", 200): ((5.2, 0.68), (6.2, 0.63), (5.4, 0.67), (4.6, 0.43)),

@@ -1,7 +1,7 @@
-"""Records of experiments: one cell, one line of JSON, in a file that survives being killed.
+"""Records of experiments: a file with one line of JSON for each cell.
 
-A line is appended by a single write and flushed to the disk.  What a killed run leaves behind is
-whole lines and at most one torn one at the end, which is cut off when the file is opened again.
+A line is appended by a single write and flushed to the disk.  A killed run leaves complete lines
+and at most one incomplete line at the end, which is removed before the next run.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Any
 
 try:
     import fcntl
-except ImportError:  # not on every system
+except ImportError:  # not available on every system
     fcntl = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One thing to do: a method on one sample of a problem."""
+    """One unit of work: a method on one sample of a problem."""
 
     study: str
     problem: str
@@ -36,16 +36,16 @@ class Cell:
 
 @dataclass(frozen=True)
 class Record:
-    """What came of a cell: its results, or the error that ended it."""
+    """The results of a cell, or the error that ended it."""
 
     cell: Cell
     results: dict[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
     error: str | None = None
-    made_by: str = ""  # versions
+    made_by: str = ""  # versions of the code
 
     def to_line(self) -> str:
-        """One line of JSON; floats as they are, to the last bit."""
+        """One line of JSON, with floats to the last bit."""
         parts = asdict(self.cell) | {"results": self.results, "seconds": self.seconds}
         parts["made_by"] = self.made_by
         if self.error is not None:
@@ -54,22 +54,22 @@ class Record:
 
     @classmethod
     def from_line(cls, line: str) -> Record:
-        """Read it again."""
+        """The record in one line of JSON."""
         parts = json.loads(line)
         cell = Cell(*(parts[name] for name in Cell.__dataclass_fields__))
-        told = parts.get("error"), parts.get("made_by", "")
-        return cls(cell, parts["results"], parts["seconds"], *told)
+        error, made_by = parts.get("error"), parts.get("made_by", "")
+        return cls(cell, parts["results"], parts["seconds"], error, made_by)
 
 
 class RecordFile:
-    """A file of records that only grows."""
+    """File of records; records are only appended."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Keep other runs out of the folder; a killed one leaves it open."""
+    def locked(self) -> Iterator[None]:
+        """Lock the folder against other runs; the lock ends with the process."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.with_suffix(".lock").open("w") as handle:
             if fcntl is not None:
@@ -77,49 +77,49 @@ class RecordFile:
                     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError as error:
                     raise BlockingIOError(
-                        f"another run is at work in {self.path.parent}: "
-                        "wait until it is done, or choose another folder"
+                        f"another run uses the folder {self.path.parent}: "
+                        "wait until it ends, or choose another folder"
                     ) from error
             yield
 
     def read(self) -> dict[Cell, Record]:
-        """All records by cell, in the order of the cells; the last one of a cell counts."""
+        """Records by cell, sorted by cell; of several records of a cell, the last counts."""
         if not self.path.exists():
             return {}
         text = self.path.read_text(encoding="utf-8")
-        whole = text[: text.rfind("\n") + 1]
-        found = {}
-        for number, line in enumerate(whole.splitlines(), start=1):
+        complete = text[: text.rfind("\n") + 1]
+        records = {}
+        for number, line in enumerate(complete.splitlines(), start=1):
             try:
                 record = Record.from_line(line)
             except (ValueError, KeyError, TypeError) as error:
                 raise ValueError(
-                    f"line {number} of {self.path} is no record ({error}): "
+                    f"line {number} of {self.path} is not a valid record ({error}): "
                     "remove that line, or choose another folder"
                 ) from error
-            found[record.cell] = record
-        return dict(sorted(found.items()))
+            records[record.cell] = record
+        return dict(sorted(records.items()))
 
     def repair(self) -> None:
-        """Cut off what a killed run may have left of a line."""
+        """Remove an incomplete last line, which a killed run may have left."""
         if self.path.exists():
             content = self.path.read_bytes()
-            whole = content.rfind(b"\n") + 1
-            if whole < len(content):
-                os.truncate(self.path, whole)
+            complete = content.rfind(b"\n") + 1
+            if complete < len(content):
+                os.truncate(self.path, complete)
 
     def append(self, record: Record) -> None:
-        """Add one record, and see it to the disk."""
+        """Append one record and flush it to the disk."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         line = record.to_line().encode()
         handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         before = os.fstat(handle).st_size
         try:
             if os.write(handle, line) < len(line):
-                raise OSError(f"{self.path} took but a part of a record: make room on the disk")
+                raise OSError(f"{self.path} took only a part of a record: make room on the disk")
             os.fsync(handle)
         except OSError:
-            os.ftruncate(handle, before)  # or the next record would be glued to the stump
+            os.ftruncate(handle, before)  # so that the next record begins on a new line
             raise
         finally:
             os.close(handle)

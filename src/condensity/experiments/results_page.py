@@ -1,11 +1,11 @@
-"""One page that shows it all: tables, figures, and what made them.  It needs no network."""
+"""A web page with all tables and figures and the facts about the runs; it needs no network."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from condensity.experiments.formatted_tables import Sheet
+from condensity.experiments.formatted_tables import FormattedTable
 from condensity.experiments.records import Record
 
 STYLE = """
@@ -31,21 +31,23 @@ dd { margin: 0; }
 """
 
 
-def page(
-    sheets: Sequence[Sheet],
+def render_results_page(
+    tables: Sequence[FormattedTable],
     figures: Mapping[str, str],
     records: Sequence[Record],
     *,
     quick: bool,
     command: str,
 ) -> str:
-    """The page as text; ``figures`` are SVG by title."""
-    drawn = "\n".join(
+    """HTML of the page; ``figures`` contains SVG by title."""
+    sections = "\n".join(
         f"<section><h2>{escape(title)}</h2><figure>{svg[svg.index('<svg') :]}</figure></section>"
         for title, svg in figures.items()
     )
     warning = (
-        "<p><b>A quick look: few runs of small problems with few starts.</b></p>" if quick else ""
+        "<p><b>Quick run: few repetitions of small problems with few starts.</b></p>"
+        if quick
+        else ""
     )
     return (
         "<!doctype html>\n<html lang=en>\n<head><meta charset=utf-8>"
@@ -53,10 +55,10 @@ def page(
         f"<title>condensity: the paper's experiments</title><style>{STYLE}</style></head>\n<body>\n"
         "<h1>Conditional densities and dimension reduction: the paper's experiments</h1>\n"
         "<p>Tangkaratt, Xie and Sugiyama, <i>Conditional Density Estimation with Dimensionality "
-        "Reduction via Squared-Loss Conditional Entropy Minimization</i>. LSCE appears twice: as "
-        f"published, and as this library fits it by default, LSCE().</p>\n{warning}"
-        f"{drawn}\n{''.join(sheet.html() for sheet in sheets)}"
-        f"{_failures(records)}{_made_by(records, command)}</body>\n</html>\n"
+        "Reduction via Squared-Loss Conditional Entropy Minimization</i>. The tables contain LSCE "
+        f"twice: as published, and as LSCE(), the default of this library.</p>\n{warning}"
+        f"{sections}\n{''.join(table.html() for table in tables)}"
+        f"{_failures(records)}{_provenance(records, command)}</body>\n</html>\n"
     )
 
 
@@ -68,15 +70,15 @@ def _failures(records: Sequence[Record]) -> str:
     return f"<section><h2>Cells that failed</h2><ul>{items}</ul></section>\n"
 
 
-def _made_by(records: Sequence[Record], command: str) -> str:
+def _provenance(records: Sequence[Record], command: str) -> str:
     seeds = sorted({r.cell.seed for r in records})
     hours = sum(r.seconds for r in records) / 3600
     facts = {
         "command": command,
         "cells": str(len(records)),
         "seeds": f"{seeds[0]} to {seeds[-1]}" if seeds else "none",
-        "time of all cells": f"{hours:.2f} hours on one core",
+        "total time of the cells": f"{hours:.2f} hours on one core",
         "versions": "; ".join(sorted({r.made_by for r in records if r.made_by})),
     }
-    told = "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in facts.items())
-    return f"<section><h2>How this was made</h2><dl>{told}</dl></section>\n"
+    items = "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in facts.items())
+    return f"<section><h2>How these results were computed</h2><dl>{items}</dl></section>\n"

@@ -1,9 +1,8 @@
-"""The runner: cells go to workers, records come back one by one.
+"""The runner: workers compute cells, and each record is written as soon as it is complete.
 
-Every cell has its own seed and one thread, so records do not depend on the number of workers, nor
-on where they are.  An error in a cell becomes its record.  A worker that dies takes the cells it
-was given with it: they are tried once more, each alone, and the one that kills its worker again is
-recorded as failed.
+Every cell has its own seed and one thread, so records depend neither on the number of workers nor
+on their location.  An error in a cell becomes its record.  If a worker dies, its cells are tried
+once more, one at a time.  A cell whose worker dies again is recorded as failed.
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ from threadpoolctl import threadpool_limits
 import condensity
 from condensity.experiments.records import Cell, Record, RecordFile
 
-#: The code that results depend on.
-COUNTS = (
+#: Files with the code that results depend on.
+RESULT_CODE = (
     *(
         f"{folder}/**/*.py"
         for folder in (
@@ -53,36 +52,36 @@ COUNTS = (
 )
 
 
-def _source() -> str:
-    """A name for the code that results depend on, as it is, to the letter."""
+def _code_hash() -> str:
+    """Hash of the code that results depend on."""
     digest, home = hashlib.sha256(), Path(condensity.__file__).parent
-    for part in COUNTS:
-        for path in sorted(home.glob(part)):
+    for pattern in RESULT_CODE:
+        for path in sorted(home.glob(pattern)):
             digest.update(path.read_bytes())
     return digest.hexdigest()[:8]
 
 
-VERSIONS = f"condensity {version('condensity')} ({_source()}), " + ", ".join(
+VERSIONS = f"condensity {version('condensity')} ({_code_hash()}), " + ", ".join(
     f"{package} {version(package)}" for package in ("numpy", "scipy", "scikit-learn")
 )
-#: Gives the results of a cell.
+#: Function from a cell to its results.
 Work = Callable[[Cell], dict[str, Any]]
 
 
-class UndoneError(RuntimeError):
-    """The workers cannot be reached, or do not know what to make of a cell."""
+class CellNotRunError(RuntimeError):
+    """A cell could not be run: workers are not reachable, or cannot read the cell."""
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Who does the cells."""
+    """Workers that compute cells."""
 
-    start: Callable[[], Executor]  # any executor of concurrent.futures will do
-    at_once: int  # cells that it is given
-    lost: type[Exception] = BrokenExecutor  # what it says of a cell whose worker died
+    start: Callable[[], Executor]  # returns an executor of concurrent.futures
+    max_pending: int  # maximum number of submitted cells
+    died_error: type[Exception] = BrokenExecutor  # raised for a cell whose worker died
 
 
-def run(
+def run_cells(
     cells: Iterable[Cell],
     work: Work,
     file: RecordFile,
@@ -91,30 +90,30 @@ def run(
     report: Callable[[Record], None] = lambda record: None,
     retry: bool = False,
 ) -> dict[Cell, Record]:
-    """Do what has not been done, and return the records of all ``cells``.
+    """Run the cells without a record, and return the records of all ``cells``.
 
-    Cells that failed before are left as they are, unless ``retry``.
+    Cells that failed before are run again only if ``retry`` is true.
     """
     cells = list(cells)
-    with file.alone():
+    with file.locked():
         file.repair()
-        waiting = missing(cells, file, retry=retry)
+        waiting = missing_cells(cells, file, retry=retry)
         while waiting:
             for cell in _run_until_broken(waiting, work, file, workers, report):
                 if _run_until_broken([cell], work, file, workers, report):
-                    _keep(Record(cell, error="its worker process died"), file, report)
+                    _store(Record(cell, error="its worker process died"), file, report)
         records = file.read()
     return {cell: records[cell] for cell in cells}
 
 
-def missing(cells: Iterable[Cell], file: RecordFile, *, retry: bool = False) -> list[Cell]:
-    """The cells without a record; with ``retry``, without one that is no error."""
+def missing_cells(cells: Iterable[Cell], file: RecordFile, *, retry: bool = False) -> list[Cell]:
+    """Cells without a record; with ``retry``, also the cells that failed."""
     done = {cell for cell, record in file.read().items() if not (retry and record.error)}
     return [cell for cell in cells if cell not in done]
 
 
 def local_workers(jobs: int) -> Workers:
-    """Processes of this machine, which end when this one does."""
+    """Worker processes on this machine, which end together with this process."""
     context = multiprocessing.get_context("spawn")
 
     def start() -> Executor:
@@ -122,7 +121,7 @@ def local_workers(jobs: int) -> Workers:
             jobs, mp_context=context, initializer=_end_with_parent, initargs=(os.getpid(),)
         )
 
-    return Workers(start, at_once=jobs)
+    return Workers(start, max_pending=jobs)
 
 
 def _run_until_broken(
@@ -132,59 +131,62 @@ def _run_until_broken(
     workers: Workers,
     report: Callable[[Record], None],
 ) -> list[Cell]:
-    """Take cells from ``waiting`` while there are workers; return those whose worker died."""
-    flying: dict[Future[Record], Cell] = {}
+    """Run cells from ``waiting`` until the workers fail; return the cells whose worker died."""
+    pending: dict[Future[Record], Cell] = {}
     suspects: list[Cell] = []
     executor = workers.start()
     try:
-        while waiting or flying:
+        while waiting or pending:
             try:
-                while waiting and len(flying) < workers.at_once:
-                    flying[executor.submit(attempt, work, waiting[0])] = waiting[0]
+                while waiting and len(pending) < workers.max_pending:
+                    pending[executor.submit(run_cell, work, waiting[0])] = waiting[0]
                     waiting.pop(0)
-            except workers.lost:  # all of them: what is in flight will hear of it too
-                if not flying:
+            except (
+                workers.died_error
+            ):  # all workers are gone; the pending futures raise the same error
+                if not pending:
                     break
-            for future in wait(flying, return_when=FIRST_COMPLETED).done:
+            for future in wait(pending, return_when=FIRST_COMPLETED).done:
                 try:
                     record = future.result()
-                except workers.lost:
-                    suspects.append(flying[future])
-                except Exception as error:  # not the cell's, which would be in its record
-                    told = f"{flying[future]} could not be done ({error!r})"
-                    raise UndoneError(told) from error
+                except workers.died_error:
+                    suspects.append(pending[future])
+                except Exception as error:  # not an error of the cell, which would be in its record
+                    raise CellNotRunError(
+                        f"{pending[future]} could not be run ({error!r})"
+                    ) from error
                 else:
-                    _keep(record, file, report)
-                del flying[future]
+                    _store(record, file, report)
+                del pending[future]
     finally:
-        executor.shutdown(wait=not flying, cancel_futures=True)  # an interrupted run does not wait
+        executor.shutdown(wait=not pending, cancel_futures=True)  # do not wait if interrupted
     return suspects
 
 
-def _keep(record: Record, file: RecordFile, report: Callable[[Record], None]) -> None:
+def _store(record: Record, file: RecordFile, report: Callable[[Record], None]) -> None:
     file.append(record)
     report(record)
 
 
-def attempt(work: Work, cell: Cell) -> Record:
-    """Do one cell, on one thread; an error is a result."""
-    begun = time.perf_counter()
+def run_cell(work: Work, cell: Cell) -> Record:
+    """Record of one cell, computed on one thread; an error is recorded too."""
+    started = time.perf_counter()
     record = Record(cell, made_by=VERSIONS)
     try:
         with warnings.catch_warnings(), threadpool_limits(1):
             warnings.simplefilter("ignore")
             results = work(cell)
-            json.dumps(results, allow_nan=False)  # what is no number is no result
+            json.dumps(results, allow_nan=False)  # raises an error for NaN
             record = replace(record, results=results)
     except (Exception, SystemExit) as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
-        told = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
-        record = replace(record, error=told)
-    return replace(record, seconds=time.perf_counter() - begun)
+        message = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
+        record = replace(record, error=message)
+    return replace(record, seconds=time.perf_counter() - started)
 
 
 def _end_with_parent(parent: int) -> None:
-    """Leave when the parent is gone: a killed run must not leave workers behind."""
+    """End this process when its parent is gone, so that a killed run leaves no workers."""
 
     def watch() -> None:
         while os.getppid() == parent:

@@ -1,4 +1,4 @@
-"""The paper's experiments as grids of cells (Sec. 3.1 to 3.5; its Table 2 is of the same cells)."""
+"""The paper's experiments as grids of cells (Sec. 3.1 to 3.5; Tables 1 and 2 share cells)."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from condensity.experiments import published_results as paper
 from condensity.experiments.methods import FLOORLESS, LINEAR, MODEL_SEEDS, OURS, evaluate
 from condensity.experiments.records import Cell
 
-#: Where the densities of an illustration are drawn: lines of x, and steps of y along each.
+#: Grid of an illustration: number of values of x, and number of values of y for each.
 N_SLICES, N_STEPS = 7, 200
 
 
 @dataclass(frozen=True)
 class Study:
-    """An experiment: its cells, and what is to be done in each."""
+    """An experiment: its cells, and the function that computes a cell."""
 
     name: str
     title: str
-    sizes: dict[str, tuple[int, ...]]  # samples to learn from, by problem
+    sizes: dict[str, tuple[int, ...]]  # numbers of training samples, by problem
     methods: tuple[str, ...]
     runs: int
-    work: Callable[..., dict[str, Any]]  # of (cell, quick=)
+    work: Callable[..., dict[str, Any]]  # called with (cell, quick=)
 
     def cells(self, *, quick: bool = False, only: Collection[str] = ()) -> list[Cell]:
-        """All cells, run by run; ``only`` those of some problems; few and small if ``quick``."""
+        """Cells of all runs; ``only`` selects problems, ``quick`` selects few and small cells."""
         chosen = {name: n for name, n in self.sizes.items() if not only or name in only}
         if quick:
             chosen = {name: n[:1] for name, n in list(chosen.items())[:1]}
@@ -46,24 +46,24 @@ class Study:
 
 def _benchmark(cell: Cell, *, quick: bool = False) -> dict[str, Any]:
     return evaluate(
-        cell.method, problems.benchmark(cell.problem, cell.seed), cell.seed, quick=quick
+        cell.method, problems.benchmark_data(cell.problem, cell.seed), cell.seed, quick=quick
     )
 
 
 def _worlds(cell: Cell, *, quick: bool = False) -> dict[str, Any]:
-    data = problems.world(cell.problem, cell.n, cell.seed)
+    data = problems.world_data(cell.problem, cell.n, cell.seed)
     return evaluate(cell.method, data, cell.seed, quick=quick)
 
 
 def _artificial(cell: Cell, *, quick: bool = False) -> dict[str, Any]:
-    data = problems.artificial(cell.problem, cell.n, cell.seed)
+    data = problems.artificial_data(cell.problem, cell.n, cell.seed)
     results = evaluate(cell.method, data, cell.seed, quick=quick)
     return results | {"y": np.sort(data.Y[:, 0]).tolist()} if cell.seed == 0 else results
 
 
 def _illustration(cell: Cell, *, quick: bool = False) -> dict[str, Any]:
-    """Densities along lines of the input that counts, the others being average."""
-    X, y = problems.shown(cell.problem, cell.n, cell.seed)
+    """Densities at several values of the relevant input; the other inputs have their means."""
+    X, y = problems.illustration_data(cell.problem, cell.n, cell.seed)
     models = {"None": LSCDE(), "LSCE": LSCE.as_published(1), OURS: LSCE(1)}
     model: Any = models[cell.method].set_params(random_state=MODEL_SEEDS + cell.seed)
     if quick and cell.method != "None":
@@ -71,11 +71,11 @@ def _illustration(cell: Cell, *, quick: bool = False) -> dict[str, Any]:
     model.fit(X, y)
     first, last = np.quantile(X[:, 0], [0.02, 0.95])
     places = np.linspace(first, last, N_SLICES)
-    lines = np.tile(X.mean(axis=0), (N_SLICES, 1))
-    lines[:, 0] = places
+    rows = np.tile(X.mean(axis=0), (N_SLICES, 1))
+    rows[:, 0] = places
     margin = 0.15 * np.ptp(y)
     steps = np.linspace(y.min() - margin, y.max() + margin, N_STEPS)
-    densities = model.predict_dist(lines).pdf_on(steps)
+    densities = model.predict_dist(rows).pdf_on(steps)
     return {
         "x": X[:, 0].tolist(),
         "y": y.tolist(),
@@ -85,22 +85,22 @@ def _illustration(cell: Cell, *, quick: bool = False) -> dict[str, Any]:
     }
 
 
-#: The paper's training samples by table, fewest first: a quick look takes the first.
+#: Numbers of training samples in the paper, by table; a quick run uses the smallest.
 _TABLES = {name: (n,) for name in paper.ERRORS if (n := CATALOGUE[name].n_train)}
 STUDIES = {
     study.name: study
     for study in (
         Study(
             "illustration",
-            "What the density looks like (Figure 2)",
-            dict.fromkeys(problems.SHOWN, (200,)),
+            "Estimated densities (Figure 2)",
+            dict.fromkeys(problems.ILLUSTRATED, (200,)),
             ("None", "LSCE", OURS),
             1,
             _illustration,
         ),
         Study(
             "artificial",
-            "Known truth (Figure 3)",
+            "Artificial data with known truth (Figure 3)",
             dict.fromkeys(problems.TOYS, (50, 100, 200, 400)),
             ("None", "LSMI", "LSCE", "True", OURS),
             20,
