@@ -133,7 +133,7 @@ def table(outcomes):
     heads = ("planned with", "reaching error (rad)", "in the wall", "near, never in it", "reward")
     values = {name: np.array([mean for mean, _ in results]) for name, results in outcomes.items()}
     rows = values | {
-        f"{name} less density": value - values["density"]
+        f"{name} minus density": value - values["density"]
         for name, value in values.items()
         if name != "density"
     }
