@@ -112,7 +112,7 @@ def test_planning_compares_four_models(planning, monkeypatch):
     text, figure = planning.run(n_samples=50, seeds=2, report=told.append)
     rows = [line.split("|")[1].strip() for line in text.splitlines()[2:]]
     others = ["mean", "Gaussian", "truth"]
-    assert rows == ["density", *others, *(f"{name} less density" for name in others)]
+    assert rows == ["density", *others, *(f"{name} minus density" for name in others)]
     assert len(told) == 4
     assert is_drawn(figure)
 
