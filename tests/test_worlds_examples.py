@@ -99,7 +99,7 @@ def test_a_perfect_model_of_perfect_motors_reaches_the_target(planning):
     rng, state = np.random.default_rng(0), task.start
     for step in range(planning.STEPS):
         action = planning.choose(follows, task, state, planning.STEPS - step, rng)
-        assert np.abs(action - state[:2]).max() <= planning.REACH + 1e-12
+        assert np.abs(action - state[:2]).max() <= planning.TARGET_RANGE + 1e-12
         state = follows(state[None], action[None], rng)[0]
         assert not task.beyond(state[:2])
     assert task.distance(state[:2]) < 0.03
