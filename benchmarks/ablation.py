@@ -1,13 +1,13 @@
-"""The default LSCE with each ingredient removed alone, on benchmark tables of the paper.
+"""The default LSCE without one of its ingredients, on benchmark tables of the paper.
 
     python benchmarks/ablation.py run RECORDS [--splits 10] [--without ...] [--tables ...]
     python benchmarks/ablation.py show RECORDS
 
-One record a line for each (table, split, ingredient), appended to RECORDS; what is there is not
-run again.  ``show`` prints the mean difference of Error_CDE to the default (positive: the
-ingredient pays), with its standard error over the same splits, in per cent of the default's.
-Averaging takes stacking with it; *all centres* are those beyond 200, with which what counts is
-settled once more.  The last row adds an ingredient: members of a second deal of the folds.
+RECORDS has one line for each (table, split, ingredient); existing records are not computed again.
+``show`` prints the mean difference of Error_CDE to the default (positive: the ingredient helps),
+with its standard error over the same splits, in per cent of the default.  Without averaging there
+is no stacking either.  *All centres* means the second selection of settings with more than 200
+centres. The last row adds an ingredient: members of a second random partition into folds.
 """
 
 import argparse
@@ -28,35 +28,35 @@ from condensity.metrics import pit, squared_loss
 from condensity.subspaces.chart import Minimum
 from tables import TABLES, WORLDS, split
 
-#: The smaller of the paper's tables, and its smallest robot: four outputs that lie near a sheet.
+#: The smaller of the paper's tables, and its smallest robot, with four correlated outputs.
 SMALL = ["Servo", "Auto MPG", "Yacht", "Housing", "Stock", "Forest Fires", "2 Joints"]
 
 
 def same(max_steps, item, **options):
-    """In place of refining: the subspace as it is."""
+    """Replacement of refining: the subspace without a change."""
     return Minimum(item[1], np.nan, 0)
 
 
 def plain_centers(self, sigma_y):
-    """In place of centres pulled in: where the samples are."""
+    """Replacement of shrunken centres: the samples."""
     V = self.sample.Y[self.basis]
     return Gaussians(np.vstack([V, 0 * V[:1]]), np.append(np.full(len(V), sigma_y), 1.0))
 
 
-def winner_takes_all(judgements):
-    """In place of stacking: the best alone."""
-    losses = [loss_of_average([judgement])(np.ones(1))[0] for judgement in judgements]
+def winner_takes_all(evaluations):
+    """Replacement of stacking: the best configuration only."""
+    losses = [loss_of_average([evaluation])(np.ones(1))[0] for evaluation in evaluations]
     best = int(np.argmin(losses))
     return np.eye(len(losses))[best], losses[best]
 
 
-def unstretched(judgements, *rest, **options):
-    """In place of stretching: densities as wide as they are."""
+def unstretched(evaluations, *rest, **options):
+    """Replacement of the calibration of widths: no change."""
     return 1.0
 
 
 def tied(self, near, *, coarse, strides):
-    """In place of two bandwidths: sigma_z in units of sqrt(dz) is what sigma_y is."""
+    """Replacement of two bandwidths: sigma_z in units of sqrt(dz) equals sigma_y."""
     root = len(self.Ws[0]) ** 0.5
     pairs = [(i, int(np.argmin(np.abs(np.log(self.y / (z / root)))))) for i, z in enumerate(self.z)]
     best = min(pairs, key=lambda pair: self.at(pair).min())
@@ -64,22 +64,22 @@ def tied(self, near, *, coarse, strides):
     return Setting(float(self.z[best[0]]), float(self.y[best[1]]), penalty)
 
 
-REDUCTION = "condensity.reduction"
-#: What is removed: parameters of LSCE, and what is put in place of parts of it.
+ROOM = "condensity.lsce"
+#: Ingredients by their key in the records: parameters of LSCE, and replacements of its parts.
 WITHOUT = {
     "nothing": ({}, {}),
     "averaging": ({"n_members": 1}, {}),
-    "stacking": ({}, {f"{REDUCTION}.ensemble.stack": winner_takes_all}),
-    "all centres": ({}, {f"{REDUCTION}.ensemble.resettle": lambda c, crossfit, search: c}),
+    "stacking": ({}, {f"{ROOM}.fit.stack": winner_takes_all}),
+    "all centres": ({}, {f"{ROOM}.fit.reselect_setting": lambda c, crossfit, search: c}),
     "refining": (
         {},
-        {f"{REDUCTION}.configurations.refine": same, f"{REDUCTION}.ensemble.refine": same},
+        {f"{ROOM}.configurations.refine_subspace": same, f"{ROOM}.fit.refine_subspace": same},
     ),
-    "stretching": ({}, {f"{REDUCTION}.ensemble.best_stretch": unstretched}),
+    "stretching": ({}, {f"{ROOM}.fit.best_stretch": unstretched}),
     "linear location": ({"location": "none"}, {}),
-    "separate bandwidths": ({}, {f"{REDUCTION}.settings.Chooser.choose": tied}),
-    "pulled centres": ({}, {"condensity.lsce.member.View.components": plain_centers}),
-    "background": ({}, {"condensity.lsce.member.BACKGROUND": 1e-6}),
+    "separate bandwidths": ({}, {f"{ROOM}.settings.SettingSelector.choose": tied}),
+    "pulled centres": ({}, {f"{ROOM}.member.MemberView.components": plain_centers}),
+    "background": ({}, {f"{ROOM}.member.BACKGROUND": 1e-6}),
     "more starts": ({"n_starts": 1}, {}),
     "reduction": ({"n_components": None}, {}),
     "(with a second deal)": ({"n_members": 10}, {}),
@@ -87,13 +87,13 @@ WITHOUT = {
 
 
 def run(table, seed, without):
-    """Fit to one split: the record."""
+    """Record of a fit to one split."""
     X, Y, X_test, Y_test, unit = split(table, seed)
     warnings.simplefilter("ignore")
     parameters, parts = WITHOUT[without]
     varying = int((np.ptp(X, axis=0) > 0).sum())
     parameters = {k: varying if v is None else v for k, v in parameters.items()}
-    begun = time.perf_counter()
+    started = time.perf_counter()
     with ExitStack() as stack:
         for name, part in parts.items():
             stack.enter_context(patch(name, part))
@@ -105,7 +105,7 @@ def run(table, seed, without):
         "without": without,
         "loss": unit * squared_loss(dist, Y_test),
         "coverage": float(np.mean((u > 0.05) & (u < 0.95))),
-        "seconds": time.perf_counter() - begun,
+        "seconds": time.perf_counter() - started,
     }
 
 

@@ -1,10 +1,10 @@
-"""The same objective by automatic differentiation: JAX, and pymanopt to descend with it.
+"""The same objective by automatic differentiation with JAX, minimised with pymanopt.
 
     python benchmarks/autodiff.py [--samples 300 20000]
 
-The SCE estimate as a function of W, written as one would for JAX, compiled, in double precision,
-on one thread like ours.  First both are held against each other, then timed in turn; then both
-descend from the same start, pymanopt by conjugate gradients on the Grassmann manifold.
+The SCE estimate as a function of W, written for JAX, compiled, in double precision, on one thread
+like ours.  First the script checks that both give the same results, then it times them alternately.
+Then both minimise from the same starts, pymanopt by conjugate gradients on the Grassmann manifold.
 """
 
 import argparse
@@ -48,7 +48,7 @@ def compiled(sce):
 
 
 def problem(n, n_starts):
-    """A problem of two directions, and where to start from."""
+    """A problem with two directions, and random starts."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, DX))
     Z = X @ directions(DX, DZ).T
@@ -65,7 +65,7 @@ def both(sce, W):
 
 
 def by_pymanopt(value, value_and_gradient, W):
-    """Where conjugate gradients on the Grassmann manifold end: the value."""
+    """The value at the end of conjugate gradients on the Grassmann manifold."""
     manifold = Grassmann(*W.T.shape)
 
     @pymanopt.function.numpy(manifold)
@@ -88,7 +88,7 @@ def difference(theirs, own):
 
 
 def measure(n, n_starts):
-    """Differences; seconds of one value and gradient; of descents; and the values reached."""
+    """Difference; seconds of one value and gradient; seconds and final values of the descents."""
     sce, starts = problem(n, n_starts)
     W = starts[0]
     value, value_and_gradient = compiled(sce)
@@ -107,19 +107,19 @@ def main():
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     print(
-        f"The SCE as a function of W in JAX (compiled, double precision, one thread) and ours, "
-        f"b = {CENTERS}, dx = {DX}, dz = {DZ}; then at most {STEPS} steps from the same random "
-        f"starts ({MANY} of them, one where n is large), by pymanopt's conjugate gradients with "
-        "the compiled functions and by our quasi-Newton steps. Values and gradients agree to "
-        f"{AGREEMENT:g} or it stops.\n"
+        f"The SCE as a function of W in JAX (compiled, double precision, one thread) and ours; "
+        f"b = {CENTERS}, dx = {DX}, dz = {DZ}. Then at most {STEPS} steps from the same random "
+        f"starts ({MANY} starts, one for large n): pymanopt's conjugate gradients with the "
+        "compiled functions, and our quasi-Newton steps. The script stops if values or gradients "
+        f"differ by more than {AGREEMENT:g}.\n"
     )
     show_header(
         "n",
         "",
         "JAX, pymanopt",
         "ours",
-        "times as fast",
-        "difference or mean (least) SCE reached",
+        "speed-up",
+        "difference, or mean (least) final SCE",
         "target",
     )
     for n in options.samples:

@@ -1,9 +1,9 @@
-"""All measurements of speed and memory, one after the other, as one page.
+"""All measurements of speed and memory, written to one page.
 
     python benchmarks/bench.py [--only kernel ...] [--page docs/benchmarks.md]
 
-Each section is a script of its own, run in a process of its own on one BLAS thread; what it prints
-is its part of the page.  With ``--only`` the other parts of the page stay as they were.
+Each section is a script, run in its own process on one BLAS thread.  Its output is a section of the
+page.  With ``--only``, the other sections of the page do not change.
 """
 
 import argparse
@@ -22,27 +22,27 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 SECTIONS = {  # name: heading, script and its options
     "kernel": ("Kernel", "kernel.py"),
-    "fits": ("Fit, beside the published procedure", "fits.py"),
-    "autodiff": ("Fit, beside automatic differentiation", "autodiff.py"),
-    "peers": ("Fit, beside other packages", "peers.py"),
-    "stages": ("Where the time of a fit goes", "stages.py"),
+    "fits": ("Fit, compared with the published procedure", "fits.py"),
+    "autodiff": ("Fit, compared with automatic differentiation", "autodiff.py"),
+    "peers": ("Fit, compared with other packages", "peers.py"),
+    "stages": ("Stages of a fit", "stages.py"),
     "growth": ("Growth", "growth.py", "--picture", str(PICTURE)),
     "passes": ("Passes over very many samples", "passes.py"),
-    "answers": ("Answers", "answers.py"),
+    "answers": ("Predictions", "answers.py"),
     "imports": ("Import", "imports.py"),
     "since": ("Before and after", "since.py"),
 }
 TOP = """# Benchmarks
 
-Written by `make bench` (`python benchmarks/bench.py --only NAME` measures one section anew). The
-figures to trust are the ratios: both of their sides were measured in the same run, in turn where
-that can be done. Seconds depend on the machine and on what else it does.
+`make bench` writes this page. `python benchmarks/bench.py --only NAME` measures one section again.
+The ratios are the reliable figures: both sides of a ratio were measured in the same run,
+alternately where possible. Seconds depend on the machine and on its other work.
 """
 AFTER = {"growth": "![Time and memory of a fit by samples and by inputs](images/growth.png)\n"}
 
 
 def measure(name):
-    """One section as Markdown; what it prints is shown as it comes."""
+    """One section as Markdown; its output is also printed."""
     heading, script, *options = SECTIONS[name]
     settings = {**os.environ, **dict.fromkeys(THREADS, "1")}
     command = [sys.executable, str(HERE / script), *options]
@@ -53,7 +53,9 @@ def measure(name):
             lines.append(line)
             print(line, end="", flush=True)
     if run.returncode:
-        lines.append(f"\n**This measurement failed** (`python benchmarks/{script}` says why).\n")
+        lines.append(
+            f"\n**This measurement failed** (`python benchmarks/{script}` prints the error).\n"
+        )
     after = f"{AFTER[name]}\n" if name in AFTER else ""
     lines[-1] = lines[-1].rstrip() + "\n"
     lines.append(f"\n{after}*Measured {describe()}*\n")
@@ -62,37 +64,37 @@ def measure(name):
 
 
 def sections_of(page):
-    """What a page says, by its headings."""
+    """The sections of a page by their headings."""
     parts = page.split("\n## ")[1:]
     return {part.partition("\n")[0]: f"## {part.strip()}\n" for part in parts}
 
 
 def targets(known):
-    """All verdicts on one table; a figure with a decimal point is a measurement, no label."""
+    """All targets as one table; a cell with a decimal point is a measurement, not a label."""
     rows = []
     for heading, text in known.items():
         for line in text.splitlines():
             cells = [cell.strip() for cell in line.strip("| ").split(" | ")]
             labels = [cell for cell in cells if cell and not re.search(r"\d\.\d|met|missed", cell)]
-            said = re.findall(r"(?:at \w+ [^:|()]*|faster|slower): (?:met|\*?\*?missed)", line)
+            verdicts = re.findall(r"(?:at \w+ [^:|()]*|faster|slower): (?:met|\*?\*?missed)", line)
             label = ", ".join(labels) if line.startswith("|") else ""
-            rows += [(heading, label, one.replace("**", "")) for one in said]
-    lines = [f"| {heading} | {label} | {told} |" for heading, label, told in rows]
-    met = sum(told.endswith("met") for *_, told in rows)
+            rows += [(heading, label, one.replace("**", "")) for one in verdicts]
+    lines = [f"| {heading} | {label} | {verdict} |" for heading, label, verdict in rows]
+    met = sum(verdict.endswith("met") for *_, verdict in rows)
     return "\n".join(
         [
-            f"## Targets\n\n{met} of {len(rows)} met; what was measured is told below.\n",
-            "| section | what | target |\n|---|---|---|",
+            f"## Targets\n\n{met} of {len(rows)} targets are met. Figures are below.\n",
+            "| section | row | target |\n|---|---|---|",
             *(line.replace("missed", "**missed**") for line in lines),
             "",
         ]
     )
 
 
-def write(path, found):
-    """The page with the sections ``found``, by name; others as they were, in the usual order."""
+def write(path, measured):
+    """Write the page with new sections by name; the other sections do not change."""
     known = sections_of(path.read_text()) if path.exists() else {}
-    known |= {SECTIONS[name][0]: text for name, text in found.items()}
+    known |= {SECTIONS[name][0]: text for name, text in measured.items()}
     parts = [known[heading] for heading, *_ in SECTIONS.values() if heading in known]
     summary = targets({part.partition("\n")[0][3:]: part for part in parts})
     path.write_text("\n".join([TOP, summary, *(part.strip() + "\n" for part in parts)]))
@@ -106,7 +108,7 @@ def main():
     failed = []
     for name in options.only:
         text, code = measure(name)
-        write(options.page, {name: text})  # at once: the next may take long
+        write(options.page, {name: text})  # now, because the next section may take long
         failed += [name] if code else []
     if failed:
         sys.exit(f"could not be measured: {', '.join(failed)}")

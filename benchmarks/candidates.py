@@ -1,9 +1,9 @@
-"""Where the paper's candidates for the bandwidth seem to end.
+"""Estimate of the paper's smallest candidate for the bandwidth.
 
     python benchmarks/candidates.py [--runs 10]
 
-None/LSCDE of the paper's Table 1 with bandwidths (standard deviations, common to z and y) that are
-at least so wide.  The paper names no candidates.
+None/LSCDE of the paper's Table 1 with different lower limits of the bandwidth (in standard
+deviations, the same for z and y).  The paper does not report its candidates.
 """
 
 import argparse
@@ -18,16 +18,16 @@ from condensity.experiments.methods import MODEL_SEEDS, folds_of
 from condensity.fitting.selection import BANDWIDTHS
 from condensity.metrics import squared_loss
 
-FIRST = [0, 2, 3, 4]  # of the candidates
+FIRST = [0, 2, 3, 4]  # indices of the smallest candidate
 COLUMN = paper.COLUMNS.index(("None", "LSCDE"))
 
 
 def losses(name, seed):
-    """Error_CDE of the best candidate from each of the first on."""
+    """Error_CDE of the selected candidate for each lower limit."""
     data, seed = problems.benchmark_data(name, seed), MODEL_SEEDS + seed
     model = LSCDE(n_centers=len(data.X), cv=folds_of(data, seed), random_state=seed)
     table = model.fit(data.X, data.Y).cv_results_
-    found = []
+    errors = []
     for i in FIRST:
         score = np.where(table["param_sigma_y"] >= BANDWIDTHS[i], table["mean_test_score"], -np.inf)
         best = int(np.argmax(score))
@@ -35,16 +35,16 @@ def losses(name, seed):
             bandwidth=table["param_sigma_y"][best], penalty=table["param_penalty"][best]
         )
         dist = model.fit(data.X, data.Y).predict_dist(data.X_test)
-        found.append(data.unit * squared_loss(dist, data.Y_test))
+        errors.append(data.unit * squared_loss(dist, data.Y_test))
         model.set_params(bandwidth=None, penalty=None)
-    return found
+    return errors
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=10)
     runs = parser.parse_args().runs
-    warnings.simplefilter("ignore")  # of atoms: they are the point
+    warnings.simplefilter("ignore")  # repeated values of y are intended here
     heads = [f"from {BANDWIDTHS[i]:.2f} on" for i in FIRST]
     print("|  | " + " | ".join(heads) + " | paper |")
     print("|---" * (len(FIRST) + 2) + "|")

@@ -1,4 +1,4 @@
-"""What more centres buy: LSCDE on the true subspace of the toy problems, 400 samples.
+"""Effect of the number of centres: LSCDE on the true subspace of the toy problems, 400 samples.
 
     python benchmarks/centers.py [--runs 10]
 
@@ -21,9 +21,9 @@ def run(problem, seed):
     X_test, y_test = problem.sample(1000, random_state=10_000 + seed)
     W = problem.components
     for n_centers in CENTERS:
-        begun = time.perf_counter()
+        started = time.perf_counter()
         model = LSCDE(n_centers=n_centers, random_state=seed).fit(X @ W.T, y)
-        took = time.perf_counter() - begun
+        took = time.perf_counter() - started
         yield -model.score(X_test @ W.T, y_test), took
 
 

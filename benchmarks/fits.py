@@ -1,11 +1,11 @@
-"""How long a fit takes beside the published procedure, in one run on the same samples.
+"""Time of a fit, compared with the published procedure on the same samples.
 
     python benchmarks/fits.py [--samples 300 1000] [--inputs 10] [--runs 1]
 
-An oblique problem of two directions with known truth.  ``plain`` is the paper's procedure written
-out in NumPy (``published.py``).  With the number of directions given it runs in full; to try every
-number, a start or two of each are run and their time is multiplied.  Processor time on one thread,
-means over runs.
+An oblique problem with two directions and known truth.  ``plain`` is the paper's procedure in NumPy
+(``published.py``).  It runs in full if the number of directions is given.  If the number is
+selected, one or two starts are run for each number, and their time is multiplied.  Processor time
+on one thread, means over runs.
 """
 
 import argparse
@@ -21,19 +21,19 @@ from condensity import LSCE
 from condensity.metrics import squared_loss, subspace_error
 
 N_TEST, DZ = 2000, 2
-MANY = 500  # samples from which on the slowest is measured less
+MANY = 500  # from this number of samples on, the slowest methods have fewer runs
 SLOW = "`LSCE.as_published()`"
 LIMITS = {"`LSCE()`": 10, "`LSCE(n_members=1)`": 30}
 
 
 def plain(X, y, seed):
-    """The procedure with the number of directions given, in full."""
+    """The procedure in full, with the number of directions given."""
     seconds, found = seconds_of(lambda: published.fit(X, y, DZ, seed))
     return seconds, found.loss, found.W
 
 
 def plain_over_all(X, y, seed):
-    """The procedure over all numbers of directions: what it would take, from a few starts."""
+    """The procedure for all numbers of directions; its time is extrapolated from a few starts."""
     total, fits, n_starts = 0.0, [], 2 if len(X) < MANY else 1
     for dz in range(1, X.shape[1] + 1):
         seconds, found = seconds_of(lambda dz=dz: published.fit(X, y, dz, seed, n_starts))
@@ -51,14 +51,14 @@ def ours(make):
     return fit
 
 
-METHODS = {  # by what is known of the number of directions; the first is what others are held to
+METHODS = {  # by the number of directions, given or selected; the first method is the reference
     "given": {
         "plain": plain,
         "`LSCE.as_published(2)`": ours(lambda **o: LSCE.as_published(DZ, **o)),
         "`LSCE(2)`": ours(lambda **o: LSCE(DZ, **o)),
         "`LSCE(2, n_members=1)`": ours(lambda **o: LSCE(DZ, n_members=1, **o)),
     },
-    "to be found": {
+    "selected": {
         "plain": plain_over_all,
         SLOW: ours(LSCE.as_published),
         "`LSCE()`": ours(LSCE),
@@ -77,7 +77,7 @@ def run(method, n, dx, seed):
 
 
 def show(n, dx, runs):
-    """The rows of one table; losses are held to those of the plain procedure run in full."""
+    """The rows of one table; losses are compared with that of the plain procedure in full."""
     least = None
     for known, methods in METHODS.items():
         slowest = None
@@ -104,16 +104,14 @@ def main():
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     print(
-        "The published procedure (20 starts, a grid search every 5 steps) written out plainly in "
-        f"NumPy, and ours; dx = {options.inputs}, two directions. Where the number of directions "
-        f"is to be found, the time of `plain` is that of two of the 20 starts for each number (of "
-        f"one from n = {MANY} on), multiplied accordingly, and its errors are those of the best of "
-        "these; all else was run in full. Losses are held to that of `plain` in full, which is "
-        "told the number of directions. Seconds of processor time on one thread.\n"
+        "The published procedure (20 starts, a grid search every 5 steps) in plain NumPy (`plain`) "
+        f"and ours; dx = {options.inputs}, two directions. If the number of directions is "
+        f"selected, `plain` runs two of the 20 starts for each number (one from n = {MANY} on). "
+        "Its time is multiplied accordingly, and its errors are those of the best of these starts. "
+        "All other fits ran in full. Losses are compared with that of `plain` in full, for which "
+        "the number of directions is given. Seconds are processor time on one thread.\n"
     )
-    show_header(
-        "n", "directions", "method", "s", "times as fast", "held-out loss", "Error_DR", "target"
-    )
+    show_header("n", "directions", "method", "s", "speed-up", "held-out loss", "Error_DR", "target")
     for n in options.samples:
         show(n, options.inputs, options.runs)
 

@@ -1,10 +1,10 @@
-"""How time and memory of a fit grow with the samples and with the inputs.
+"""Growth of the time and memory of a fit with the numbers of samples and inputs.
 
     python benchmarks/growth.py [--largest 1000000] [--widest 500] [--picture FILE]
 
-``LSCE(n_jobs=2)``, all else as it is, on an oblique problem of two directions.  Every size has a
-process of its own; its memory is what it and its workers take at their peak above what was there
-when the data were.
+``LSCE(n_jobs=2)`` with default parameters, on an oblique problem with two directions.  Every size
+runs in its own process.  Memory is the peak of this process and its workers, above the memory of
+the process with the data.
 """
 
 import argparse
@@ -23,8 +23,8 @@ from condensity import LSCE
 
 SAMPLES, INPUTS = (1_000, 10_000, 100_000, 1_000_000), (5, 20, 100, 500)
 DX, N, JOBS = 20, 2_000, 2
-LINEAR = 1.05  # what is called linear
-MEMORY, MINUTES = 2048, 5  # of a million samples: MiB, and what "a few" are
+LINEAR = 1.05  # largest power that counts as linear
+MEMORY, MINUTES = 2048, 5  # limits for a million samples, in MiB and minutes
 
 
 def data(n, dx):
@@ -35,14 +35,14 @@ def data(n, dx):
 
 
 def fit(n, dx):
-    """Seconds, MiB and what was found, of one fit in this process."""
+    """Seconds, MiB and number of directions of one fit in this process."""
     X, y = data(n, dx)
     warnings.simplefilter("ignore")
-    workers = []  # what they take is asked while all is chosen: afterwards they may be gone
-    before, begun = present_memory(), time.perf_counter()
+    workers = []  # measured during model selection, because workers may end after it
+    before, started = present_memory(), time.perf_counter()
     model = LSCE(random_state=0, n_jobs=JOBS, verbose=lambda _: workers.append(workers_memory()))
     model.fit(X, y)
-    seconds, own = time.perf_counter() - begun, peak_memory() - before
+    seconds, own = time.perf_counter() - started, peak_memory() - before
     return {
         "seconds": seconds,
         "memory": own + max(workers),
@@ -52,7 +52,7 @@ def fit(n, dx):
 
 
 def measure(n, dx):
-    """The same in a process of its own."""
+    """The results of ``fit`` in a new process."""
     print(f"n = {n}, dx = {dx}", file=sys.stderr, flush=True)
     command = [sys.executable, __file__, "--one", str(n), str(dx)]
     out = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
@@ -60,14 +60,14 @@ def measure(n, dx):
 
 
 def slope(sizes, values):
-    """Of the last two points, in a plot with logarithmic axes."""
+    """Slope of the last two points in a plot with logarithmic axes."""
     return np.log(values[-1] / values[-2]) / np.log(sizes[-1] / sizes[-2])
 
 
 def show(name, sizes, found):
     """One table."""
     show_header(
-        name, "directions found", "s", "times the first", "MiB above the data", "without workers"
+        name, "directions", "s", "relative to the first", "MiB above the data", "without workers"
     )
     for size, f in zip(sizes, found, strict=True):
         ratio = f["seconds"] / found[0]["seconds"]
@@ -76,13 +76,13 @@ def show(name, sizes, found):
     if len(sizes) > 1:
         power = slope(sizes, [f["seconds"] for f in found])
         print(
-            f"\nTime grows between the last two as the size to the power {power:.2f} "
+            f"\nBetween the last two sizes, time grows with the power {power:.2f} of the size "
             f"({at_most(power, LINEAR, '')}).\n"
         )
 
 
 def draw(panels, path):
-    """Time and memory by samples and by inputs."""
+    """Plot time and memory against the numbers of samples and inputs."""
     import matplotlib as mpl
 
     mpl.use("agg")
@@ -112,16 +112,16 @@ def main():
     parser.add_argument("--largest", type=int, default=SAMPLES[-1])
     parser.add_argument("--widest", type=int, default=INPUTS[-1])
     parser.add_argument("--picture")
-    parser.add_argument("--one", type=int, nargs=2, metavar=("N", "DX"), help="this size alone")
+    parser.add_argument("--one", type=int, nargs=2, metavar=("N", "DX"), help="this size only")
     options = parser.parse_args()
     if options.one:
         print(json.dumps(fit(*options.one)))
         return
     print(
-        f"`LSCE(n_jobs={JOBS})`, all else as it is, two directions to be found. All is chosen with "
-        "2000 samples at most, so up to there time grows with the choosing and beyond with the "
-        f"passes over all. Memory is that of the process and of its {JOBS} workers, above the "
-        "data.\n"
+        f"`LSCE(n_jobs={JOBS})` with default parameters; the true number of directions is two. "
+        "Model selection uses at most 2000 samples. Up to this size, time grows with model "
+        "selection; beyond it, with the passes over all samples. Memory is that of the process and "
+        f"its {JOBS} workers, above the data.\n"
     )
     panels = []
     samples = [n for n in SAMPLES if n <= options.largest]

@@ -1,8 +1,8 @@
-"""What ``import condensity`` takes beside ``import sklearn.linear_model``.
+"""Time of ``import condensity``, compared with ``import sklearn.linear_model``.
 
     python benchmarks/imports.py [--runs 9]
 
-A fresh process for each, in turn; processor time between the first line and the last, medians.
+Each import runs in a new process, alternately.  Medians of the processor time of the import.
 """
 
 import argparse
@@ -28,8 +28,8 @@ def main():
     parser.add_argument("--runs", type=int, default=9)
     runs = parser.parse_args().runs
     found = np.array([[seconds(module) for module in MODULES] for _ in range(runs + 1)])
-    theirs, own = np.median(found[1:], axis=0)  # the first reads files into memory
-    print(f"Processor time of an import in a fresh process, median of {runs} in turn.\n")
+    theirs, own = np.median(found[1:], axis=0)  # the first import fills the file cache
+    print(f"Processor time of an import in a new process, median of {runs} alternating runs.\n")
     show_header(*(f"`import {module}`" for module in MODULES), "ratio", "target")
     ratio = own / theirs
     show_row(f"{theirs:.2f} s", f"{own:.2f} s", f"{ratio:.2f}", at_most(ratio, LIMIT))

@@ -1,4 +1,4 @@
-"""The machine that is measured on, and what of its memory a process takes."""
+"""Description of the machine, and memory of processes."""
 
 import datetime
 import os
@@ -15,20 +15,20 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "jax", "pymanopt")
 
 
 def peak_memory():
-    """MiB that this process had in memory at its peak."""
+    """Peak memory of this process in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def present_memory():
-    """MiB that this process has in memory now."""
+    """Current memory of this process in MiB."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * resource.getpagesize() / MEBI
 
 
 def workers_memory():
-    """MiB that processes started by this one had at their peaks, all together."""
+    """Sum of the peak memory of all child processes in MiB."""
     lists = [path.read_text() for path in Path("/proc/self/task").glob("*/children")]
-    # Not by getrusage, which takes what the parent had at the fork for theirs.
+    # Not with getrusage, which includes the memory of the parent at the fork.
     return sum(map(_peak_of, " ".join(lists).split()))
 
 
@@ -39,9 +39,9 @@ def _peak_of(process):
 
 
 def describe():
-    """The machine in one paragraph, without its name."""
+    """Date, processor, memory and versions, without the name of the machine."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    np.ones((2, 2)) @ np.ones((2, 2))  # only what is loaded tells its version
+    np.ones((2, 2)) @ np.ones((2, 2))  # loads the BLAS library, so that its version is known
     blas = {f"{lib['internal_api']} {lib['version']}" for lib in threadpool_info()}
     packages = [f"{name} {found}" for name in PACKAGES if (found := installed(name))]
     return (
@@ -52,7 +52,7 @@ def describe():
 
 
 def processor():
-    """The model of the processor, where the system tells it."""
+    """The model of the processor if the system reports it, else the architecture."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -62,7 +62,7 @@ def processor():
 
 
 def installed(package):
-    """The version of a package, None where it is not there."""
+    """The version of a package, or None if it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:

@@ -1,10 +1,11 @@
-"""More samples than all is chosen with: what refining the subspace by all of them is worth.
+"""Benefit of refining the subspace with all samples when model selection uses a subsample.
 
     python benchmarks/many.py [--samples 20000] [--subsample 1000] [--runs 2] [--cases ...]
 
-Error_DR and Error_CDE on 2000 test samples, mean over runs: the average of what members found in
-the subsample, its coefficients fitted to all; and one subspace refined by all samples with as many
-centres as subspaces are learned with, and with all.
+Error_DR and Error_CDE on 2000 test samples, mean over runs, of three variants: the average of the
+members learned from the subsample, with coefficients fitted to all samples; one subspace refined
+with all samples and the number of centres that subspaces are learned with; and the same with all
+centres.
 """
 
 import argparse
@@ -18,28 +19,28 @@ from oblique import CASES, directions
 
 from condensity import LSCE
 from condensity.datasets import toy_a, toy_b
-from condensity.lsce import fit as ensemble
+from condensity.lsce import fit as lsce_fit
 from condensity.lsce.configurations import LEARNING_CENTERS
 from condensity.metrics import squared_loss, subspace_error
 
 N_TEST = 2000
 TOYS = {"toy (a)": toy_a, "toy (b)": toy_b}
-SUBSPACES, REFINE = ensemble._subspaces, ensemble.refine_by_all
+SUBSPACES, REFINE = lsce_fit._subspaces, lsce_fit.refine_with_all
 
 
 def members_alone(task, *arguments):
-    """The subspaces that are found where there are no other samples."""
+    """The subspaces that are learned without further samples."""
     return SUBSPACES(replace(task, others=None), *arguments)
 
 
 def with_few_centers(view, *arguments, **options):
-    """Refining by all with the centres that subspaces are learned with."""
+    """Refining with all samples and the centres that subspaces are learned with."""
     return REFINE(view.thinned(LEARNING_CENTERS), *arguments, **options)
 
 
 VARIANTS = {
     "average of members": {"_subspaces": members_alone},
-    f"refined, {LEARNING_CENTERS} centres": {"refine_by_all": with_few_centers},
+    f"refined, {LEARNING_CENTERS} centres": {"refine_with_all": with_few_centers},
     "refined, all centres": {},
 }
 
@@ -59,14 +60,14 @@ def sample(case, n, seed):
 def run(case, seed, variant, options):
     X, y, W, _ = sample(case, options.samples, seed)
     X_test, y_test, _, _ = sample(case, N_TEST, 1000 + seed)
-    begun = time.process_time()
+    started = time.process_time()
     with ExitStack() as stack:
         for name, part in VARIANTS[variant].items():
-            stack.enter_context(patch.object(ensemble, name, part))
+            stack.enter_context(patch.object(lsce_fit, name, part))
         model = LSCE(
             len(W), n_members=5, location="none", subsample=options.subsample, random_state=seed
         ).fit(X, y)
-    seconds = time.process_time() - begun
+    seconds = time.process_time() - started
     error = squared_loss(model.predict_dist(X_test), y_test)
     return subspace_error(model.components_, W), error, seconds
 

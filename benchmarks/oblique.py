@@ -1,9 +1,9 @@
-"""Oblique, noisy problems with known truth: many inputs, few directions, noise of every kind.
+"""Oblique, noisy problems with known truth: many inputs, few directions, several kinds of noise.
 
     python benchmarks/oblique.py [--runs 5] [--samples 400] [--jobs 2] [--cases ...]
 
-Error_DR, Error_CDE beside that of the truth and of no reduction, the share of test samples in 90 %
-intervals, and the distance of the PIT from uniform (Kolmogorov); mean (standard error) over runs.
+Error_DR; Error_CDE of LSCE(), of the truth and without reduction; the share of test samples in 90 %
+intervals; and the Kolmogorov distance of the PIT from uniform.  Mean (standard error) over runs.
 """
 
 import argparse
@@ -12,11 +12,10 @@ import warnings
 
 import numpy as np
 from joblib import Parallel, delayed
+from library import Block, Mixture
 from scipy.stats import kstest, ortho_group
 
 from condensity import LSCDE, LSCE
-from condensity.distributions.block import Block
-from condensity.distributions.mixture import Mixture
 from condensity.metrics import pit, squared_loss, subspace_error
 
 N_TEST = 2000
@@ -27,7 +26,7 @@ def directions(dx, dz):
 
 
 def one_component(mean, sd):
-    """Gaussians N(mean_i, sd_i^2), as densities."""
+    """The Gaussians N(mean_i, sd_i^2) as a mixture."""
     ones = np.zeros((len(mean), 1))
     return Mixture([Block(ones, np.zeros((1, 1)), np.eye(1), shift=mean[:, None], scale=sd)])
 
@@ -45,7 +44,7 @@ def saddle(Z):
 
 
 def skewed(Z):
-    """A narrow bulk and a long tail to the right, moving with z."""
+    """A narrow peak with a long tail to the right, shifted by a function of z."""
     parts = [(0.6, 0.0, 0.25), (0.3, 0.6, 0.5), (0.1, 1.8, 0.8)]
     return shifted(2 * np.tanh(Z[:, 0]) + Z[:, 1], parts)
 
@@ -71,7 +70,7 @@ def three_outputs(Z):
     return Mixture([Block(np.zeros((len(Z), 1)), np.zeros((1, 3)), L, shift=mean)])
 
 
-CASES = {  # name: density given z, dx, dz, what is done to y
+CASES = {  # name: density given z, dx, dz, function that rounds y or None
     "heteroscedastic": (heteroscedastic, 20, 1, None),
     "heteroscedastic, wide": (heteroscedastic, 50, 1, None),
     "curved": (curved, 20, 2, None),
@@ -84,14 +83,14 @@ CASES = {  # name: density given z, dx, dz, what is done to y
 
 
 def run(case, n, seed):
-    """One training sample: how well the defaults do."""
-    truth, dx, dz, spoil = CASES[case]
+    """Results of the defaults on one training sample."""
+    truth, dx, dz, rounding = CASES[case]
     W, rng = directions(dx, dz), np.random.default_rng(seed)
     X = rng.standard_normal((n + N_TEST, dx))
     dist = truth(X @ W.T)
     y = dist.sample(1, random_state=seed)
     y = y.reshape(len(X), -1)
-    recorded = y if spoil is None else spoil(y)
+    recorded = y if rounding is None else rounding(y)
     (X, X_test), (_, y_test) = np.split(X, [n]), np.split(y, [n])
     warnings.simplefilter("ignore")
     begun = time.perf_counter()

@@ -1,10 +1,10 @@
-"""What one pass over very many samples costs, and what a billion of them would take.
+"""Cost of one pass over very many samples, and a projection to a billion samples.
 
     python benchmarks/passes.py [--samples 100000] [--centers 500]
 
-Rows a second of one thread for each kind of pass that a fit makes over samples beyond its
-subsample, the matrix product that no algorithm avoids beside it, and the bytes that travel to a
-worker and back.  The projection multiplies these; nothing of it was run.
+Rows per second of one thread for each kind of pass over the samples outside the subsample, relative
+to the matrix product that no algorithm can avoid, and the bytes sent to a worker and back.  The
+projection multiplies these figures; it was not measured.
 """
 
 import argparse
@@ -23,20 +23,20 @@ from condensity.lsce.full_data import _loss_and_gradient, _plane_sums, _sums
 from condensity.lsce.member import MemberView, OutputKernels
 
 SUBSAMPLE, SIGMA_Z, SIGMA_Y = 2000, 0.25, 0.35
-ROWS, WORKERS, BANDWIDTH = 10**9, 100, 1e9 / 8  # samples, threads, bytes a second to each
+ROWS, WORKERS, BANDWIDTH = 10**9, 100, 1e9 / 8  # samples, threads, bytes per second to each
 STEP = "one step of refining W"
-SEARCHES, STEPS = 2, 8  # configurations that count, and passes to refine the subspace of each
+SEARCHES, STEPS = 2, 8  # relevant configurations, and passes to refine the subspace of each
 
 
 def product(sample, work):
-    """The b by b matrix product that every pass makes, part by part."""
+    """The (m, b) (b, b) matrix product of every pass, in chunks."""
     phi, square, out = work
     for _ in range(0, len(sample), PART):
         np.matmul(phi, square, out=out)
 
 
 def passes(n, centers):
-    """The sample, and what a pass of each kind makes of some of it."""
+    """The sample, and the function of each kind of pass."""
     X, y = data(n + SUBSAMPLE, DX)
     Y = ((y - y.mean()) / y.std())[:, None]
     whole = Sample(X[:SUBSAMPLE], Y[:SUBSAMPLE], np.full(SUBSAMPLE, 1.0 / SUBSAMPLE))
@@ -53,12 +53,12 @@ def passes(n, centers):
 
 
 def sent(function):
-    """Bytes of what travels to a worker: nothing of note where nothing was learned before."""
+    """Bytes sent to a worker; 0 for passes that need no earlier results."""
     return len(pickle.dumps(function)) if isinstance(function, partial) else 0
 
 
 def measure(n, centers):
-    """Seconds a row of the bare product, and of every pass with the bytes sent and returned."""
+    """Seconds per row of the product and of every pass, with the bytes sent and returned."""
     sample, functions = passes(n, centers)
     rows, rng = InMemoryChunks(sample), np.random.default_rng(0)
     square = rng.standard_normal((centers, centers))
@@ -82,23 +82,29 @@ def main():
     o = parser.parse_args()
     floor, found = measure(o.samples, o.centers)
     print(
-        f"Passes over samples beyond the subsample, dx = {DX}, b = {o.centers} centres, one thread "
-        f"({o.samples} samples in parts of {PART}); beside the bare product of an (m, b) and a "
-        "(b, b) matrix.\n"
+        f"Passes over the samples outside the subsample, dx = {DX}, b = {o.centers} centres, one "
+        f"thread ({o.samples} samples in chunks of {PART}), compared with the product of an (m, b) "
+        "and a (b, b) matrix.\n"
     )
-    show_header("pass", "rows a second", "times the product", "KiB to a worker", "KiB back, a part")
-    for name, (seconds, (there, back)) in found.items():
-        kibi = f"{there / 1024:.0f}", f"{back / 1024:.1f}"
+    show_header(
+        "pass",
+        "rows per second",
+        "relative to the product",
+        "KiB to a worker",
+        "KiB back per chunk",
+    )
+    for name, (seconds, (to_worker, back)) in found.items():
+        kibi = f"{to_worker / 1024:.0f}", f"{back / 1024:.1f}"
         show_row(name, f"{1 / seconds:.2g}", f"{seconds / floor:.1f}", *kibi)
     draw, plane, step, last = (seconds for seconds, _ in found.values())
     counts = np.array([1, 1, SEARCHES * STEPS, SEARCHES])
     hours = counts * np.array([draw, plane, step, last]) * ROWS / WORKERS / 3600
-    there, _ = found[STEP][1]
+    to_worker, _ = found[STEP][1]
     print(
-        f"\nProjected, not run: {ROWS:.0e} samples on {WORKERS} threads of this speed, {SEARCHES} "
-        f"configurations that count and {STEPS} steps for each: {hours.sum():.1f} hours, "
-        f"{hours[2] / hours.sum():.0%} of them refining. What a step sends to a worker takes "
-        f"{there / BANDWIDTH:.2f} s at a gigabit a second."
+        f"\nProjection, not measured: {ROWS:.0e} samples on {WORKERS} threads of this speed, with "
+        f"{SEARCHES} relevant configurations and {STEPS} steps for each, take {hours.sum():.1f} "
+        f"hours, {hours[2] / hours.sum():.0%} of them for refining. Sending a step to a worker "
+        f"takes {to_worker / BANDWIDTH:.2f} s at one gigabit per second."
     )
 
 

@@ -1,11 +1,12 @@
-"""Fit times and losses beside other estimators of conditional densities.
+"""Fit times and losses, compared with other estimators of conditional densities.
 
     python benchmarks/peers.py [--samples 500] [--runs 2]
 
-A problem with two branches, ``y = sin(x_1) +- 1 + 0.25 e``, and four inputs that do not matter.
-Each peer at the settings its documents suggest, one thread; what is not installed is left out and
-said so.  RFCDE has no means to choose its bandwidth and is given one that suits the noise; quantile
-forests give no density.  The loss is ``1/2 int p^2 - p(y)`` at new samples.
+A problem with two branches, ``y = sin(x_1) +- 1 + 0.25 e``, and four irrelevant inputs.  Other
+packages use the settings that their documentation suggests, on one thread.  A package that is not
+installed is skipped, and its row says so.  RFCDE cannot select its bandwidth and gets one that
+suits the noise.  Quantile forests give no density.  The loss is ``1/2 int p^2 - p(y)`` on new
+samples.
 """
 
 import argparse
@@ -31,7 +32,7 @@ def sample(n, seed):
 
 
 def truth(X):
-    """The densities that samples come from."""
+    """The true densities."""
     centers, logs = np.array([[-1.0], [1.0]]), np.full((len(X), 2), -np.log(2.0))
     return Mixture([Block(logs, centers, 0.25 * np.eye(1), shift=np.sin(X[:, :1]))])
 
@@ -42,7 +43,7 @@ def losses_of(dist, y):
 
 
 def losses_on(grid, P, y):
-    """The loss at each sample of densities that are known on a grid."""
+    """The loss at each sample of densities that are given on a grid."""
     P = np.maximum(P, 0.0)
     P = P / np.trapezoid(P, grid, axis=1)[:, None]
     match = [np.interp(point, grid, row) for point, row in zip(y, P, strict=True)]
@@ -50,7 +51,7 @@ def losses_on(grid, P, y):
 
 
 def ours(make):
-    """From samples to a function that gives the losses at new samples."""
+    """A function that fits a model and returns a function for the losses on new samples."""
 
     def fit(X, y, seed):
         model = make(seed).fit(X, y)
@@ -102,13 +103,13 @@ def rfcde(X, y, seed):
     return lambda X, y: losses_on(grid, model.predict(X, grid, bandwidth=0.2), y)
 
 
-METHODS = {  # what is needed, and how it is fitted
+METHODS = {  # required package, and function that fits the model
     "`LSCE()`": (None, ours(lambda seed: LSCE(random_state=seed))),
     "`LSCE(n_members=1)`": (None, ours(lambda seed: LSCE(n_members=1, random_state=seed))),
     "`LSCE(1)`": (None, ours(lambda seed: LSCE(1, random_state=seed))),
     "`LSCDE()`": (None, ours(lambda seed: LSCDE(random_state=seed))),
     "quantile-forest, a random forest": ("quantile_forest", quantile_forest),
-    "RFCDE, a random forest, bandwidth told": ("rfcde", rfcde),
+    "RFCDE, a random forest, bandwidth given": ("rfcde", rfcde),
     "NGBoost, Gaussian": ("ngboost", ngboost),
     "FlexCode, random forests": ("flexcode", flexcode),
 }
@@ -116,10 +117,10 @@ FORESTS = ("quantile_forest", "rfcde")
 
 
 def measure(method, n, runs):
-    """Seconds of a fit, and the losses at all new samples or None."""
+    """Seconds of a fit, and the losses on all new samples or None."""
     seconds, losses = [], []
     for seed in range(runs):
-        with parallel_config(backend="sequential"):  # some take all cores unless they are told
+        with parallel_config(backend="sequential"):  # some packages use all cores otherwise
             time, found = seconds_of(lambda seed=seed: method(*sample(n, seed), seed))
         seconds.append(time)
         if found is not None:
@@ -129,7 +130,7 @@ def measure(method, n, runs):
 
 def with_error(losses):
     if losses is None:
-        return "none given"
+        return "no density"
     return f"{losses.mean():.3f} ({losses.std(ddof=1) / len(losses) ** 0.5:.3f})"
 
 
@@ -140,19 +141,20 @@ def main():
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     print(
-        f"Two branches, `y = sin(x_1) ± 1 + 0.25 ε`, n = {options.samples}, {DX} inputs; seconds "
-        f"of processor time of a fit, mean of {options.runs}; loss `½∫p² − p(y)` with its standard "
-        f"error at {N_TEST} new samples for each fit. Peers at the settings that their documents "
-        "suggest. Target: ours faster than all but a single random forest.\n"
+        f"Two branches, `y = sin(x_1) ± 1 + 0.25 ε`, n = {options.samples}, {DX} inputs. Seconds "
+        f"are processor time of a fit, mean of {options.runs}. The loss is `½∫p² − p(y)`, with its "
+        f"standard error, on {N_TEST} new samples for each fit. Other packages use the settings "
+        "that their documentation suggests. Target: ours is faster than all except a single random "
+        "forest.\n"
     )
-    show_header("method", "s", "times that of `LSCE()`", "loss", "`LSCE()` is")
+    show_header("method", "s", "relative to `LSCE()`", "loss", "`LSCE()` is")
     reference = None
     for name, (module, method) in METHODS.items():
         print(name, file=sys.stderr, flush=True)
         try:
             importlib.import_module(module or "condensity")
         except ImportError as error:
-            show_row(name, "", "", f"left out: {error}", "")
+            show_row(name, "", "", f"skipped: {error}", "")
             continue
         seconds, losses = measure(method, options.samples, options.runs)
         reference = reference or seconds

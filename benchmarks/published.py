@@ -1,12 +1,13 @@
-"""The procedure of the paper, written out plainly: what the library's speed is held against.
+"""The procedure of the paper in plain NumPy, the reference for the speed of the library.
 
-Twenty random subspaces; from each, bandwidth and penalty by five-fold cross-validation over the
-whole grid before every fifth step, natural-gradient steps along geodesics with a backtracking line
-search, until the subspace rests; the smallest SCE wins.  So for every number of directions; the one
-whose subspace has the smallest cross-validated loss wins.  Vectorised NumPy with the gradient in
-matrix products, as a careful reader of the paper would write it: no fold is downdated, no
-factorisation or distance used twice, no search kept to the neighbourhood of the last choice.  It
-shares no code with the library.
+It starts from twenty random subspaces.  From each start it takes natural-gradient steps along
+geodesics with a backtracking line search until the subspace converges.  Before every fifth step it
+selects bandwidth and penalty by five-fold cross-validation over the whole grid.  The smallest SCE
+wins.  It repeats this for every number of directions and selects the number with the smallest
+cross-validated loss.  The code is vectorised NumPy with the gradient in matrix products, as a
+careful reader of the paper would write it.  It does not downdate folds, does not reuse
+factorisations or distances, and does not restrict the grid search to the neighbourhood of the last
+choice.  It shares no code with the library.
 """
 
 from collections.abc import Callable
@@ -55,16 +56,16 @@ class Fit:
 
 
 def cross_validate(W, X, Y, centers, folds):
-    """The least held-out loss of the whole grid, and its bandwidth and penalty."""
+    """The least held-out loss on the whole grid, and its bandwidth and penalty."""
     losses = np.zeros((len(BANDWIDTHS), len(PENALTIES)))
     for i, sigma in enumerate(BANDWIDTHS):
         for j in range(N_FOLDS):
-            held, kept = folds == j, centers[folds[centers] != j]
+            held_out, kept = folds == j, centers[folds[centers] != j]
             Z, U = X @ W.T, X[kept] @ W.T
             phi_z, phi_y = kernel(Z, U, sigma), kernel(Y, Y[kept], sigma)
             yy = integrals(Y[kept], sigma)
-            G, G_held = (phi_z[s].T @ phi_z[s] / s.sum() * yy for s in (~held, held))
-            h, h_held = ((phi_z[s] * phi_y[s]).mean(axis=0) for s in (~held, held))
+            G, G_held = (phi_z[s].T @ phi_z[s] / s.sum() * yy for s in (~held_out, held_out))
+            h, h_held = ((phi_z[s] * phi_y[s]).mean(axis=0) for s in (~held_out, held_out))
             for k, penalty in enumerate(PENALTIES):
                 alpha = np.linalg.solve(G + penalty * np.eye(len(U)), h)
                 losses[i, k] += 0.5 * alpha @ G_held @ alpha - h_held @ alpha
@@ -73,7 +74,7 @@ def cross_validate(W, X, Y, centers, folds):
 
 
 def geodesic(W, direction, step):
-    """Where a walk from W along a tangent ends."""
+    """The subspace at the end of a geodesic step from W."""
     left, angles, right = np.linalg.svd(direction, full_matrices=False)
     cos, sin = np.cos(step * angles), np.sin(step * angles)
     moved = W + left @ ((cos - 1)[:, None] * (left.T @ W) + sin[:, None] * right)
@@ -81,7 +82,7 @@ def geodesic(W, direction, step):
 
 
 def descend(fit, make, step):
-    """A few natural-gradient steps; returns where they lead and the last step."""
+    """A few natural-gradient steps; returns the last fit and the last step size."""
     for _ in range(STEPS_PER_ROUND):
         slope = fit.gradient()
         slope = slope - slope @ fit.W.T @ fit.W
@@ -98,7 +99,7 @@ def descend(fit, make, step):
 
 
 def learn(W, X, Y, centers, folds):
-    """Rounds of choosing and descending from one start."""
+    """The fit from one start: rounds of model selection and descent."""
     U, V, step = X[centers], Y[centers], 1.0
     for _ in range(MAX_STEPS // STEPS_PER_ROUND):
         _, sigma, penalty = cross_validate(W, X, Y, centers, folds)
@@ -106,33 +107,33 @@ def learn(W, X, Y, centers, folds):
         def make(W, sigma=sigma, penalty=penalty):
             return Fit(W, X, Y, U, V, sigma, penalty)
 
-        begun = make(W)
-        fit, step = descend(begun, make, step)
+        first = make(W)
+        fit, step = descend(first, make, step)
         moved = np.linalg.norm(fit.W.T @ fit.W - W.T @ W)
         W = fit.W
-        if moved < 1e-3 or begun.value - fit.value <= 1e-3 * abs(fit.value):
+        if moved < 1e-3 or first.value - fit.value <= 1e-3 * abs(fit.value):
             break
     return make(W)
 
 
 @dataclass(frozen=True)
-class Found:
-    """The best of all starts for one number of directions."""
+class BestFit:
+    """The best fit of all starts for one number of directions."""
 
     W: np.ndarray  # (dz, dx)
-    score: float  # cross-validated, by which the number of directions is chosen
-    loss: Callable  # Error_CDE of the clipped, normalised density, from samples (X, y)
+    score: float  # cross-validated loss, which selects the number of directions
+    loss: Callable  # function of samples (X, y): Error_CDE of the clipped, normalised density
 
 
 def fit(X, y, dz, seed, n_starts=N_STARTS):
-    """Standardise, learn from all starts, keep the best."""
+    """The best fit of all starts, on standardised samples."""
     rng = np.random.default_rng(seed)
     x_mean, x_sd, y_mean, y_sd = X.mean(axis=0), X.std(axis=0), y.mean(), y.std()
     X, Y = (X - x_mean) / x_sd, ((y - y_mean) / y_sd)[:, None]
     dx = X.shape[1]
     centers = rng.permutation(len(X))[:N_CENTERS]
     folds = rng.permutation(len(X)) % N_FOLDS
-    count = n_starts if dz < dx else 1  # all of the space is a single subspace
+    count = n_starts if dz < dx else 1  # the whole space is the only subspace
     starts = [np.linalg.qr(rng.standard_normal((dx, dz)))[0].T for _ in range(count)]
     best = min((learn(W, X, Y, centers, folds) for W in starts), key=lambda end: end.value)
 
@@ -145,11 +146,11 @@ def fit(X, y, dz, seed, n_starts=N_STARTS):
         match = (weights * kernel(Y, best.V, sigma)).sum(axis=1)
         return float(np.mean(0.5 * norm - match)) / y_sd
 
-    return Found(best.W, cross_validate(best.W, X, Y, centers, folds)[0], loss)
+    return BestFit(best.W, cross_validate(best.W, X, Y, centers, folds)[0], loss)
 
 
 def fit_any(X, y, seed, n_starts=N_STARTS):
-    """The same for every number of directions, of which the best score wins."""
+    """The best fit over all numbers of directions."""
     return min((fit(X, y, dz + 1, seed, n_starts) for dz in range(X.shape[1])), key=by_score)
 
 

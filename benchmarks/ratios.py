@@ -1,4 +1,4 @@
-"""What the benchmarks share: clocks, tables in Markdown, and a plain word on every target."""
+"""Shared parts of the benchmarks: timers, Markdown tables and targets."""
 
 import time
 
@@ -6,25 +6,25 @@ import numpy as np
 
 
 def seconds_of(function):
-    """Seconds of processor time, of all threads, and what the function returned."""
-    begun = time.process_time()
+    """Processor time of all threads in seconds, and the result of the function."""
+    started = time.process_time()
     answer = function()
-    return time.process_time() - begun, answer
+    return time.process_time() - started, answer
 
 
 def quickest(functions, repeats=7):
-    """The least seconds of processor time of each, taken in turn."""
+    """The shortest processor time of each function in seconds; the functions alternate."""
     seconds = [[seconds_of(function)[0] for function in functions] for _ in range(repeats)]
     return np.min(seconds, axis=0)
 
 
 def at_most(value, limit, unit="x"):
-    """Whether a figure that should be small is."""
+    """Target for a figure that should be small, and whether it is met."""
     return f"at most {limit:g} {unit}".strip() + ": " + ("met" if value <= limit else "**missed**")
 
 
 def at_least(value, limit, unit="x"):
-    """Whether a figure that should be large is."""
+    """Target for a figure that should be large, and whether it is met."""
     return f"at least {limit:g} {unit}".strip() + ": " + ("met" if value >= limit else "**missed**")
 
 

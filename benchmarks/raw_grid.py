@@ -1,8 +1,8 @@
-"""How narrow may kernels be that the raw score selects?  The published procedure, two grids.
+"""Effect of the smallest bandwidth on the published procedure, which uses the raw score.
 
     python benchmarks/raw_grid.py [--runs 8] [--jobs 2]
 
-Bandwidths from 0.03 and from 0.1 standard deviations up; same samples for both.
+Two grids, from 0.03 and from 0.1 standard deviations on, with the same samples.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from joblib import Parallel, delayed
 
 from condensity import LSCE
 from condensity.datasets import toy_a, toy_b
-from condensity.estimators import lsce
+from condensity.estimators import subspace_search
 from condensity.fitting.selection import BANDWIDTHS
 from condensity.metrics import subspace_error
 
@@ -20,7 +20,7 @@ from condensity.metrics import subspace_error
 def run(problem, n, seed, grid):
     X, y = problem.sample(n, random_state=seed)
     X_test, y_test = problem.sample(1000, random_state=10_000 + seed)
-    lsce.RAW_BANDWIDTHS = grid
+    subspace_search.RAW_BANDWIDTHS = grid
     model = LSCE.as_published(len(problem.components), random_state=seed).fit(X, y)
     return subspace_error(model.components_, problem.components), -model.score(X_test, y_test)
 

@@ -1,4 +1,4 @@
-"""Records of long benchmarks: one JSON object a line, so that what is done is not done again."""
+"""Records of long benchmarks: one JSON object per line; existing records are not computed again."""
 
 import json
 from pathlib import Path
@@ -8,13 +8,16 @@ from joblib import Parallel, delayed
 
 
 def read(path):
-    """All records of a file; none when there is no file."""
+    """All records of a file; an empty list if it does not exist."""
     path = Path(path)
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def run_missing(path, keys, cells, run, jobs):
-    """Append ``run(*cell)`` for the cells that no record has as the values of its ``keys``."""
+    """Append the record ``run(*cell)`` of each cell that is missing in the file.
+
+    The values of ``keys`` in a record identify its cell.
+    """
     done = {tuple(record[key] for key in keys) for record in read(path)}
     work = Parallel(n_jobs=jobs, return_as="generator_unordered")
     for record in work(delayed(run)(*cell) for cell in cells if cell not in done):
@@ -23,7 +26,7 @@ def run_missing(path, keys, cells, run, jobs):
 
 
 def mean_and_error(values):
-    """The mean with its standard error."""
+    """Mean (standard error) as text."""
     values = np.array(values)
     error = values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else np.nan
     return f"{values.mean():.2f} ({error:.2f})"

@@ -1,10 +1,10 @@
-"""How much faster this version is than an earlier one, both measured in one run, in turn.
+"""Speed-up of this version over an earlier one; both are measured alternately in one run.
 
     python benchmarks/since.py [--revision cb8b2eb] [--rounds 2]
 
-The earlier one is checked out beside this one for the time of the run; git must know it.  Each
-measurement is a process of its own that takes the library from either place and everything else
-from here; of several rounds the quickest counts.
+The earlier version is checked out for the time of the run; git must have it.  Each measurement runs
+in its own process, with the library of one of the versions and with these scripts.  The shortest
+time of several rounds counts.
 """
 
 import argparse
@@ -24,13 +24,13 @@ from ratios import show_header, show_row
 import condensity
 
 HERE = Path(__file__).parent
-BEFORE = "cb8b2eb"  # the last before speed was worked on
+BEFORE = "cb8b2eb"  # the last version before the work on speed
 ROWS, CENTERS = 20_000, 200
 FITS = {
     "`LSCE.as_published(2)`, n = 300": (fits.METHODS["given"]["`LSCE.as_published(2)`"], 300),
     "`LSCE(2)`, n = 300": (fits.METHODS["given"]["`LSCE(2)`"], 300),
-    "`LSCE()`, n = 300": (fits.METHODS["to be found"]["`LSCE()`"], 300),
-    "`LSCE()`, n = 1000": (fits.METHODS["to be found"]["`LSCE()`"], 1000),
+    "`LSCE()`, n = 300": (fits.METHODS["selected"]["`LSCE()`"], 300),
+    "`LSCE()`, n = 1000": (fits.METHODS["selected"]["`LSCE()`"], 1000),
 }
 
 
@@ -41,7 +41,7 @@ def kernel_seconds():
 
 def answer_seconds():
     (least, *own), *_ = answers.measure(ROWS, CENTERS)
-    names = [f"`{name}`, {ROWS} rows" for name in answers.QUESTIONS]
+    names = [f"`{name}`, {ROWS} rows" for name in answers.ANSWERS]
     return {name: [seconds, least] for name, seconds in zip(names, own, strict=True)}
 
 
@@ -54,7 +54,7 @@ TASKS = {"kernel": kernel_seconds, "answers": answer_seconds, "fits": fit_second
 
 
 def measured(task, source):
-    """What a task finds with the library at ``source``."""
+    """The results of a task with the library at ``source``."""
     print(f"{task}: {source.parent.name}", file=sys.stderr, flush=True)
     settings = {**os.environ, "PYTHONPATH": str(source)}
     command = [sys.executable, __file__, "--one", task]
@@ -63,8 +63,10 @@ def measured(task, source):
 
 
 def compare(old, new, rounds):
-    """The table, a row for each measurement."""
-    show_header("", "s before", "s now", "times as fast", "floor: before, now", "loss: before, now")
+    """Print the table, with one row for each measurement."""
+    show_header(
+        "", "s before", "s now", "speed-up", "time / floor: before, now", "loss: before, now"
+    )
     for task in TASKS:
         found = [[measured(task, source) for source in (old, new)] for _ in range(rounds)]
         for name in found[0][0]:
@@ -82,7 +84,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--revision", default=BEFORE)
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--one", choices=TASKS, help="this task alone, with the library at hand")
+    parser.add_argument(
+        "--one", choices=TASKS, help="this task only, with the library in PYTHONPATH"
+    )
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.one:
@@ -90,10 +94,10 @@ def main():
         print(json.dumps(TASKS[options.one]()))
         return
     print(
-        f"This version beside the one before speed was worked on (`{options.revision}`), taken in "
-        f"turn, the quickest of {options.rounds} rounds; processor time on one thread. A floor is "
-        "the work that no algorithm avoids, measured beside it: the sections above tell of it. "
-        "Losses are those of the fits at new samples, lower is better.\n"
+        f"This version and the last one before the work on speed (`{options.revision}`), measured "
+        f"alternately; the shortest of {options.rounds} rounds; processor time on one thread. A "
+        "floor is the work that no algorithm can avoid, measured in the same run; the sections "
+        "above describe it. Losses are those of the fits on new samples; lower is better.\n"
     )
     with tempfile.TemporaryDirectory() as folder:
         old = Path(folder) / "before"

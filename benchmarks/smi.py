@@ -1,9 +1,9 @@
-"""How far from the true subspace the minima of SCE and of minus SMI lie, on toy (b).
+"""Distance of the minima of SCE and of minus SMI from the true subspace, on toy (b).
 
     python benchmarks/smi.py [--runs 20] [--samples 100]
 
-Both are followed downhill from the true W itself, with bandwidth and penalty held, so that neither
-starts nor selection have a part in it.  The paper expects SCE to be better here (Sec. 2.8, 3.2).
+Both are minimised from the true W, with fixed bandwidth and penalty, so that neither starts nor
+model selection influence the result.  The paper expects SCE to be better here (Sec. 2.8, 3.2).
 """
 
 import argparse
@@ -21,12 +21,12 @@ SETTINGS = [(0.32, 1e-3), (0.18, 1e-3), (0.1, 1e-3), (0.1, 1e-4), (0.056, 1e-3)]
 STEPS, TOLERANCE = 200, 1e-7
 
 
-def found_from_truth(seed, n, sigma, penalty, reference, by_rank):
-    """Error_DR of the minimum next to the true subspace."""
+def error_from_truth(seed, n, sigma, penalty, reference, by_rank):
+    """Error_DR of the minimum nearest to the true subspace."""
     problem = toy_b()
     X, y = problem.sample(n, random_state=seed)
     if by_rank:
-        y = np.argsort(np.argsort(y)).astype(float)  # uniform: Sec. 2.8 says that both agree
+        y = np.argsort(np.argsort(y)).astype(float)  # uniform: both are equal by Sec. 2.8
     X, Y = (X - X.mean(axis=0)) / X.std(axis=0), ((y - y.mean()) / y.std())[:, None]
     sample = Sample(X, Y, np.full(n, 1 / n))
     objective = SCE.build(
@@ -41,13 +41,13 @@ def main():
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--samples", type=int, default=100)
     options = parser.parse_args()
-    print("| bandwidth, penalty | y | SCE | SMI | SCE less SMI |\n|---|---|---|---|---|")
+    print("| bandwidth, penalty | y | SCE | SMI | SCE minus SMI |\n|---|---|---|---|---|")
     for by_rank in (False, True):
         for sigma, penalty in SETTINGS:
             errors = np.array(
                 [
                     [
-                        found_from_truth(seed, options.samples, sigma, penalty, reference, by_rank)
+                        error_from_truth(seed, options.samples, sigma, penalty, reference, by_rank)
                         for reference in Reference
                     ]
                     for seed in range(options.runs)
@@ -55,8 +55,8 @@ def main():
             )
             columns = [*errors.T, errors[:, 0] - errors[:, 1]]
             shown = [f"{c.mean():.3f} ({c.std(ddof=1) / len(c) ** 0.5:.3f})" for c in columns]
-            told = "its ranks" if by_rank else "as it is"
-            print(f"| {sigma}, {penalty:g} | {told} | " + " | ".join(shown) + " |", flush=True)
+            scale = "ranks" if by_rank else "values"
+            print(f"| {sigma}, {penalty:g} | {scale} | " + " | ".join(shown) + " |", flush=True)
 
 
 if __name__ == "__main__":

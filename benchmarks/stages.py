@@ -1,9 +1,8 @@
-"""Where the time of a fit goes, stage by stage.
+"""Time of the stages of a fit.
 
     python benchmarks/stages.py
 
-``LSCE()`` under cProfile: the functions of ``condensity.reduction`` that are the stages, and what
-lies between them.
+``LSCE()`` under cProfile: the functions of ``condensity.lsce`` that are the stages, and the rest.
 """
 
 import cProfile
@@ -18,21 +17,21 @@ from ratios import show_header, show_row
 
 from condensity import LSCE
 
-STAGES = {  # what is done, by which function (file, name)
-    "members learn subspaces": ("configurations.py", "learn"),
-    "members refine them": ("configurations.py", "refine"),
-    "settings are chosen": ("settings.py", "choose"),
-    "configurations are stacked": ("stacking.py", "stack"),
-    "densities are stretched": ("stretch.py", "best_stretch"),
-    "location from all samples": ("ship.py", "relocate"),
-    "subspaces refined by all samples": ("ship.py", "refine"),
-    "coefficients from all samples": ("ship.py", "fit"),
+STAGES = {  # stage: its function (file, name)
+    "members: learn subspaces": ("configurations.py", "learn_subspace"),
+    "members: refine subspaces": ("configurations.py", "refine_subspace"),
+    "members: select settings": ("settings.py", "choose"),
+    "stack configurations": ("stacking.py", "stack"),
+    "calibrate widths": ("calibration.py", "best_stretch"),
+    "all samples: fit the location": ("full_data.py", "refit_location"),
+    "all samples: refine the subspace": ("full_data.py", "refine_with_all"),
+    "all samples: fit coefficients": ("full_data.py", "fit_coefficients"),
 }
 SIZES = ((300, 10), (100_000, 20))
 
 
 def profile(n, dx):
-    """Calls and seconds, with what they call, by (file, function), and the seconds of all."""
+    """Calls and cumulative seconds by (file, function), and the total seconds."""
     X, y = data(n, dx)
     watch = cProfile.Profile(time.process_time)
     watch.runcall(LSCE(random_state=0).fit, X, y)
@@ -40,7 +39,7 @@ def profile(n, dx):
     found = {
         (Path(file).name, name): (times[1], times[3])
         for (file, _, name), times in stats.stats.items()
-        if "reduction" in Path(file).parts
+        if "lsce" in Path(file).parts
     }
     return found, stats.total_tt
 
@@ -53,12 +52,12 @@ def main():
         found, total = profile(n, dx)
         own = [found.get(key, (0, 0.0))[1] / total for key in STAGES.values()]
         columns.append([*own, 1.0 - sum(own)])
-    print("Shares of the time of `LSCE().fit`, by cProfile.\n")
+    print("Shares of the time of `LSCE().fit`, measured with cProfile.\n")
     show_header("stage", *(f"n = {n}, dx = {dx}" for n, dx in SIZES))
-    for name, *shares in zip([*STAGES, "all else"], *columns, strict=True):
+    for name, *shares in zip([*STAGES, "everything else"], *columns, strict=True):
         show_row(name, *(f"{share:.1%}" for share in shares))
-    steps = found.get(("ship.py", "at"), (0, 0.0))[0]
-    print(f"\nThe last made {steps} passes over all samples to refine subspaces.")
+    steps = found.get(("full_data.py", "at"), (0, 0.0))[0]
+    print(f"\nThe larger fit made {steps} passes over all samples to refine the subspace.")
 
 
 if __name__ == "__main__":

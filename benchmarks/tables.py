@@ -1,7 +1,7 @@
-"""The eleven benchmark tables of the paper, and what it reports for them.
+"""The eleven benchmark tables of the paper, and the results that it reports for them.
 
-The files lie in the folder CONDENSITY_DATA, or beside the project in ``shared/data``, or are
-fetched as ``condensity.datasets.load`` says.
+The files are in the folder CONDENSITY_DATA, or in ``shared/data`` beside the project, or are
+downloaded by ``condensity.datasets.load``.
 """
 
 import os
@@ -14,16 +14,16 @@ from condensity.experiments.problems import WORLDS, world_data
 BESIDE = Path(__file__).parents[2] / "shared" / "data"
 FOLDER = os.environ.get("CONDENSITY_DATA") or (BESIDE if BESIDE.is_dir() else None)
 
-#: The paper's Table 1: dimension reduction by LSCE, by LSMI or none, then LSCDE or epsilon-KDE.
+#: The paper's Table 1: reduction by LSCE, LSMI or none, then LSCDE or epsilon-KDE.
 PAPER_COLUMNS = ["/".join(column) for column in paper.COLUMNS]
 PAPER = {table: [mean for mean, _ in figures] for table, figures in paper.ERRORS.items()}
 TABLES = list(PAPER)
 
 
 def split(name, seed):
-    """Training and test data of one random split, and what losses are multiplied by.
+    """Training and test data of one random split, and the unit of losses.
 
-    The paper's figures are for outputs scaled to [0, 1]: a density is then larger by their range.
+    The paper's figures are for outputs scaled to [0, 1].  This multiplies a density by their range.
     """
     if name in WORLDS:
         data = world_data(name, WORLDS[name].sizes[0], seed)

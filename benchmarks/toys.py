@@ -23,13 +23,13 @@ def published(X, y, seed, dz):
     return LSCE.as_published(dz, random_state=seed).fit(X, y)
 
 
-#: How to fit with the true number of directions, whether to the true z in place of x, and
-#: whether W is a result.
+#: Function that fits with the true number of directions; whether its inputs are the true z instead
+#: of x; whether W is a result.
 METHODS = {
     "published": (published, False, True),
     "LSCE()": (lambda X, y, seed, dz: LSCE(dz, random_state=seed).fit(X, y), False, True),
     "true subspace": (published, True, False),
-    # With as many components as inputs there is nothing to reduce: the same procedure, W settled.
+    # With one component per input there is no reduction: the same procedure with a fixed W.
     "no reduction": (lambda X, y, seed, dz: published(X, y, seed, X.shape[1]), False, False),
     "true, LSCDE()": (lambda X, y, seed, dz: LSCDE(random_state=seed).fit(X, y), True, False),
     "none, LSCDE()": (lambda X, y, seed, dz: LSCDE(random_state=seed).fit(X, y), False, False),
@@ -37,7 +37,7 @@ METHODS = {
 
 
 def run(problem, n, seed, methods):
-    """One training sample, every method: Error_DR and Error_CDE."""
+    """Error_DR and Error_CDE of every method on one training sample."""
     X, y = problem.sample(n, random_state=seed)
     X_test, y_test = problem.sample(N_TEST, random_state=10_000 + seed)
     W = problem.components
@@ -45,9 +45,9 @@ def run(problem, n, seed, methods):
     for name in methods:
         fit, reduced, learns = METHODS[name]
         A = W.T if reduced else np.eye(X.shape[1])
-        begun = time.perf_counter()
+        started = time.perf_counter()
         model = fit(X @ A, y, seed, len(W))
-        record[f"seconds {name}"] = time.perf_counter() - begun
+        record[f"seconds {name}"] = time.perf_counter() - started
         record[f"CDE {name}"] = -model.score(X_test @ A, y_test)
         if learns:
             record[f"DR {name}"] = subspace_error(model.components_, W)

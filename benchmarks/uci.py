@@ -3,10 +3,10 @@
     python benchmarks/uci.py run RECORDS [--splits 10] [--methods ...] [--tables ...] [--jobs 2]
     python benchmarks/uci.py show RECORDS
 
-One record a line for each (table, split, method), appended to RECORDS; what is there is not run
-again.  Error_CDE on at most 1000 test samples, y scaled to [0, 1]; the same splits for all.
-``show`` prints the table, what the methods expected of themselves, and draws that as a scatter
-(``--picture FILE``).  ``benchmarks/results/uci.jsonl`` holds what took hours.
+RECORDS has one line for each (table, split, method); existing records are not computed again.
+Error_CDE on at most 1000 test samples, y scaled to [0, 1], with the same splits for all methods.
+``show`` prints the table and the losses that the methods expected, and draws a scatter plot of both
+(``--picture FILE``).  ``benchmarks/results/uci.jsonl`` contains records that took hours.
 """
 
 import argparse
@@ -31,17 +31,17 @@ METHODS = {
 }
 #: Methods whose kernels may not be narrower than the resolution of y.
 FLOORED = {"LSCE()", "single"}
-#: Tables whose target repeats values: shown without the floor too.
+#: Tables whose target repeats values, which are also run without the floor.
 REPEATING = ["Auto MPG", "White Wine", "Red Wine", "Forest Fires"]
 
 
 def run(table, seed, method):
-    """Fit one method to one split: the record."""
+    """Record of the fit of one method to one split."""
     X, Y, X_test, Y_test, unit = split(table, seed)
-    warnings.simplefilter("ignore")  # of atoms: they are the point of the column without floor
-    begun = time.perf_counter()
+    warnings.simplefilter("ignore")  # repeated values of y are intended here
+    started = time.perf_counter()
     model = METHODS[method](seed).fit(X, Y)
-    seconds = time.perf_counter() - begun
+    seconds = time.perf_counter() - started
     dist = model.predict_dist(X_test)
     u = pit(dist, Y_test)
     record = {
@@ -63,10 +63,10 @@ def run(table, seed, method):
 
 
 def unconditional_loss(Y, Y_test, floored):
-    """The loss of a density of y that does not look at x.
+    """The loss of a density of y that does not use x.
 
-    Gaussian kernels on the training samples, their width (common to all outputs, in standard
-    deviations) chosen by leaving one out; the floor is that of ``LSCE``.
+    It has Gaussian kernels on the training samples.  Their width, in standard deviations and the
+    same for all outputs, is selected by leave-one-out.  The floor is that of ``LSCE``.
     """
     sd = Y.std(axis=0)
     floor = (
@@ -83,7 +83,7 @@ def unconditional_loss(Y, Y_test, floored):
 
 
 def kernel_loss(Y, Y_test, width, own=False):
-    """Squared loss at ``Y_test`` of the kernel density on ``Y``, without a sample's own kernel."""
+    """Squared loss at ``Y_test`` of the kernel density on ``Y``; ``own``: leave-one-out."""
     n, dy = Y.shape
 
     def kernels(A, B, s):
@@ -133,11 +133,11 @@ def show(options):
 
 
 def draw(records, path):
-    """Expected against test loss, both relative to that of the unconditional density."""
+    """Plot the expected loss against the test loss, relative to the unconditional density."""
     import matplotlib.pyplot as plt
 
     ax = plt.subplots(figsize=(6, 6), layout="constrained")[1]
-    ends = [0.5, 100]  # what lies beyond is drawn on the edge
+    ends = [0.5, 100]  # points beyond are drawn on the edge
     for method, color in (("LSCE()", "#6a3d9a"), ("single", "#33a02c")):
         own = [r for r in records if r["method"] == method]
         points = [(r["expected"] / r["unconditional"], r["loss"] / r["unconditional"]) for r in own]

@@ -1,11 +1,12 @@
-"""Robots and brush drawn anew: transitions that nobody had seen when the method was made.
+"""A second sample of the robots and the brush, not used in the development of the method.
 
     python benchmarks/worlds_anew.py [--seed 1000] [--splits 10] [--jobs 2]
 
 Some choices of the default LSCE were made with the transitions of `condensity reproduce worlds` in
-sight.  Here the simulators draw others, and LSCE() meets LSCDE without reduction, a linear
-regression with the Gaussian of its residuals, and the same with the Gaussian's covariance scaled
-by what is best at samples left out: the least that a method which chooses its widths must beat.
+view.  Here the simulators draw new transitions.  LSCE() is compared with LSCDE without reduction,
+with a linear regression with Gaussian residuals, and with the same Gaussian whose covariance is
+multiplied by the factor that is best on held-out samples.  A method that selects its widths should
+beat the last.
 """
 
 import argparse
@@ -39,22 +40,22 @@ SCALES = np.geomspace(0.3, 2.0, 12)
 
 
 def gaussian(X, Y, X_new, scale):
-    """``N(B x, scale S)``: least squares and the covariance of what they leave."""
+    """``N(B x, scale S)``: least squares, and the covariance of the residuals."""
     A, A_new = (np.column_stack([Z, np.ones(len(Z))]) for Z in (X, X_new))
     B = np.linalg.lstsq(A, Y, rcond=None)[0]
-    left = Y - A @ B
-    factor = np.linalg.cholesky(scale * left.T @ left / (len(A) - A.shape[1]))
+    residuals = Y - A @ B
+    factor = np.linalg.cholesky(scale * residuals.T @ residuals / (len(A) - A.shape[1]))
     centers = np.zeros((1, Y.shape[1]))
     return Mixture([Block(np.zeros((len(A_new), 1)), centers, factor, shift=A_new @ B)])
 
 
 def scaled(data):
-    """The loss of a Gaussian whose scale was chosen by five folds."""
+    """The loss of a Gaussian whose scale is selected by five-fold cross-validation."""
     losses = np.zeros(len(SCALES))
     for train, test in KFold(5, shuffle=True, random_state=0).split(data.X):
         for j, scale in enumerate(SCALES):
-            told = gaussian(data.X[train], data.Y[train], data.X[test], scale)
-            losses[j] += squared_loss(told, data.Y[test])
+            dist = gaussian(data.X[train], data.Y[train], data.X[test], scale)
+            losses[j] += squared_loss(dist, data.Y[test])
     best = SCALES[np.argmin(losses)]
     return data.unit * squared_loss(gaussian(data.X, data.Y, data.X_test, best), data.Y_test)
 
@@ -68,20 +69,22 @@ def run(table, n, split):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=1000, help="of the simulators")
+    parser.add_argument("--seed", type=int, default=1000, help="seed of the simulators")
     parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=2)
     o = parser.parse_args()
     cells = [(world, split) for world in WORLDS for split in range(o.splits)]
     tables = {world: make(random_state=o.seed) for world, make in WORLDS.items()}
     found = Parallel(o.jobs)(delayed(run)(tables[w], w[1], split) for w, split in cells)
-    show_header("", *(name for name, _ in METHODS), SCALED, *(f"LSCE() less {m}" for m in RIVALS))
+    show_header("", *(name for name, _ in METHODS), SCALED, *(f"LSCE() minus {m}" for m in RIVALS))
     for world in WORLDS:
-        own = [told for (which, _), told in zip(cells, found, strict=True) if which == world]
+        own = [losses for (which, _), losses in zip(cells, found, strict=True) if which == world]
         runs = {name: {i: one[name] for i, one in enumerate(own)} for name in own[0]}
         gaps = [differences(runs[OURS], runs[rival]) for rival in RIVALS]
-        told = [f"{summary_text(gap)}, below on {sum(g < 0 for g in gap.values())}" for gap in gaps]
-        show_row(f"{world[0]}, n = {world[1]}", *map(summary_text, runs.values()), *told)
+        texts = [
+            f"{summary_text(gap)}, lower on {sum(g < 0 for g in gap.values())}" for gap in gaps
+        ]
+        show_row(f"{world[0]}, n = {world[1]}", *map(summary_text, runs.values()), *texts)
 
 
 if __name__ == "__main__":
