@@ -28,17 +28,17 @@ LIMITS = {"`LSCE()`": 10, "`LSCE(n_members=1)`": 30}
 
 def plain(X, y, seed):
     """The procedure in full, with the number of directions given."""
-    seconds, found = seconds_of(lambda: published.fit(X, y, DZ, seed))
-    return seconds, found.loss, found.W
+    seconds, fit = seconds_of(lambda: published.fit(X, y, DZ, seed))
+    return seconds, fit.loss, fit.W
 
 
 def plain_over_all(X, y, seed):
     """The procedure for all numbers of directions; its time is extrapolated from a few starts."""
     total, fits, n_starts = 0.0, [], 2 if len(X) < MANY else 1
     for dz in range(1, X.shape[1] + 1):
-        seconds, found = seconds_of(lambda dz=dz: published.fit(X, y, dz, seed, n_starts))
+        seconds, fit = seconds_of(lambda dz=dz: published.fit(X, y, dz, seed, n_starts))
         total += seconds * (published.N_STARTS / n_starts if dz < X.shape[1] else 1)
-        fits.append(found)
+        fits.append(fit)
     best = min(fits, key=published.by_score)
     return total, best.loss, best.W
 
@@ -72,8 +72,8 @@ def run(method, n, dx, seed):
     W, rng = directions(dx, DZ), np.random.default_rng(seed)
     X = rng.standard_normal((n + N_TEST, dx))
     y = curved(X @ W.T).sample(1, random_state=seed)[:, 0]
-    seconds, loss, found = method(X[:n], y[:n], seed)
-    return seconds, loss(X[n:], y[n:]), subspace_error(found, W)
+    seconds, loss, estimate = method(X[:n], y[:n], seed)
+    return seconds, loss(X[n:], y[n:]), subspace_error(estimate, W)
 
 
 def show(n, dx, runs):

@@ -64,17 +64,17 @@ def slope(sizes, values):
     return np.log(values[-1] / values[-2]) / np.log(sizes[-1] / sizes[-2])
 
 
-def show(name, sizes, found):
+def show(name, sizes, results):
     """One table."""
     show_header(
         name, "directions", "s", "relative to the first", "MiB above the data", "without workers"
     )
-    for size, f in zip(sizes, found, strict=True):
-        ratio = f["seconds"] / found[0]["seconds"]
+    for size, f in zip(sizes, results, strict=True):
+        ratio = f["seconds"] / results[0]["seconds"]
         memory = f"{f['memory']:.0f}", f"{f['own']:.0f}"
         show_row(size, f["dz"], f"{f['seconds']:.1f}", f"{ratio:.1f}", *memory)
     if len(sizes) > 1:
-        power = slope(sizes, [f["seconds"] for f in found])
+        power = slope(sizes, [f["seconds"] for f in results])
         print(
             f"\nBetween the last two sizes, time grows with the power {power:.2f} of the size "
             f"({at_most(power, LINEAR, '')}).\n"
@@ -89,12 +89,12 @@ def draw(panels, path):
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-    for label, sizes, found in panels:
-        axes[0].loglog(sizes, [f["seconds"] for f in found], "o-", label=label)
-        axes[1].semilogx(sizes, [f["memory"] for f in found], "o-", label=label)
-    sizes, found = panels[0][1:]
+    for label, sizes, results in panels:
+        axes[0].loglog(sizes, [f["seconds"] for f in results], "o-", label=label)
+        axes[1].semilogx(sizes, [f["memory"] for f in results], "o-", label=label)
+    sizes, results = panels[0][1:]
     if len(sizes) > 1:
-        line = found[-1]["seconds"] / sizes[-1]
+        line = results[-1]["seconds"] / sizes[-1]
         reach = np.array([sizes[-1] / 30, sizes[-1]])
         axes[0].loglog(reach, line * reach, ":", color="grey", label="linear")
     axes[0].yaxis.set_major_formatter("{x:g}")

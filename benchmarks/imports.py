@@ -13,7 +13,7 @@ import numpy as np
 from ratios import at_most, show_header, show_row
 
 MODULES, LIMIT = ("sklearn.linear_model", "condensity"), 1.3
-CODE = "import time; begun = time.process_time(); import {}; print(time.process_time() - begun)"
+CODE = "import time; started = time.process_time(); import {}; print(time.process_time() - started)"
 
 
 def seconds(module):
@@ -27,8 +27,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=9)
     runs = parser.parse_args().runs
-    found = np.array([[seconds(module) for module in MODULES] for _ in range(runs + 1)])
-    theirs, own = np.median(found[1:], axis=0)  # the first import fills the file cache
+    seconds_by_run = np.array([[seconds(module) for module in MODULES] for _ in range(runs + 1)])
+    theirs, own = np.median(seconds_by_run[1:], axis=0)  # the first import fills the file cache
     print(f"Processor time of an import in a new process, median of {runs} alternating runs.\n")
     show_header(*(f"`import {module}`" for module in MODULES), "ratio", "target")
     ratio = own / theirs

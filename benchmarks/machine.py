@@ -43,7 +43,7 @@ def describe():
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     np.ones((2, 2)) @ np.ones((2, 2))  # loads the BLAS library, so that its version is known
     blas = {f"{lib['internal_api']} {lib['version']}" for lib in threadpool_info()}
-    packages = [f"{name} {found}" for name in PACKAGES if (found := installed(name))]
+    packages = [f"{name} {number}" for name in PACKAGES if (number := installed(name))]
     return (
         f"{datetime.datetime.now(datetime.UTC):%d %B %Y}; {len(os.sched_getaffinity(0))} cores, "
         f"{processor()}, {memory:.0f} GiB; {platform.system()}, "

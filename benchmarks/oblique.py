@@ -93,15 +93,15 @@ def run(case, n, seed):
     recorded = y if rounding is None else rounding(y)
     (X, X_test), (_, y_test) = np.split(X, [n]), np.split(y, [n])
     warnings.simplefilter("ignore")
-    begun = time.perf_counter()
+    started = time.perf_counter()
     model = LSCE(random_state=seed).fit(X, recorded[:n])
-    seconds = time.perf_counter() - begun
-    found = model.predict_dist(X_test)
-    u = pit(found, y_test).reshape(len(y_test), -1)
+    seconds = time.perf_counter() - started
+    estimate = model.predict_dist(X_test)
+    u = pit(estimate, y_test).reshape(len(y_test), -1)
     return {
         "dz": model.n_components_,
         "Error_DR": subspace_error(model.components_, W),
-        "Error_CDE": squared_loss(found, y_test),
+        "Error_CDE": squared_loss(estimate, y_test),
         "no reduction": -LSCDE(random_state=seed).fit(X, recorded[:n]).score(X_test, y_test),
         "truth": squared_loss(dist[n:], y_test),
         "coverage": np.mean((u > 0.05) & (u < 0.95)),

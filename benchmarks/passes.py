@@ -80,7 +80,7 @@ def main():
     parser.add_argument("--samples", type=int, default=100_000)
     parser.add_argument("--centers", type=int, default=500)
     o = parser.parse_args()
-    floor, found = measure(o.samples, o.centers)
+    floor, costs = measure(o.samples, o.centers)
     print(
         f"Passes over the samples outside the subsample, dx = {DX}, b = {o.centers} centres, one "
         f"thread ({o.samples} samples in chunks of {PART}), compared with the product of an (m, b) "
@@ -93,13 +93,13 @@ def main():
         "KiB to a worker",
         "KiB back per chunk",
     )
-    for name, (seconds, (to_worker, back)) in found.items():
+    for name, (seconds, (to_worker, back)) in costs.items():
         kibi = f"{to_worker / 1024:.0f}", f"{back / 1024:.1f}"
         show_row(name, f"{1 / seconds:.2g}", f"{seconds / floor:.1f}", *kibi)
-    draw, plane, step, last = (seconds for seconds, _ in found.values())
+    draw, plane, step, last = (seconds for seconds, _ in costs.values())
     counts = np.array([1, 1, SEARCHES * STEPS, SEARCHES])
     hours = counts * np.array([draw, plane, step, last]) * ROWS / WORKERS / 3600
-    to_worker, _ = found[STEP][1]
+    to_worker, _ = costs[STEP][1]
     print(
         f"\nProjection, not measured: {ROWS:.0e} samples on {WORKERS} threads of this speed, with "
         f"{SEARCHES} relevant configurations and {STEPS} steps for each, take {hours.sum():.1f} "

@@ -4,8 +4,8 @@
 
 A problem with two branches, ``y = sin(x_1) +- 1 + 0.25 e``, and four irrelevant inputs.  Other
 packages use the settings that their documentation suggests, on one thread.  A package that is not
-installed is skipped, and its row says so.  RFCDE cannot select its bandwidth and gets one that
-suits the noise.  Quantile forests give no density.  The loss is ``1/2 int p^2 - p(y)`` on new
+installed is skipped, and its row shows the reason.  RFCDE cannot select its bandwidth and gets one
+that suits the noise.  Quantile forests give no density.  The loss is ``1/2 int p^2 - p(y)`` on new
 samples.
 """
 
@@ -121,10 +121,10 @@ def measure(method, n, runs):
     seconds, losses = [], []
     for seed in range(runs):
         with parallel_config(backend="sequential"):  # some packages use all cores otherwise
-            time, found = seconds_of(lambda seed=seed: method(*sample(n, seed), seed))
+            time, losses_at = seconds_of(lambda seed=seed: method(*sample(n, seed), seed))
         seconds.append(time)
-        if found is not None:
-            losses.append(found(*sample(N_TEST, 1000 + seed)))
+        if losses_at is not None:
+            losses.append(losses_at(*sample(N_TEST, 1000 + seed)))
     return np.mean(seconds), np.concatenate(losses) if losses else None
 
 

@@ -154,5 +154,5 @@ def fit_any(X, y, seed, n_starts=N_STARTS):
     return min((fit(X, y, dz + 1, seed, n_starts) for dz in range(X.shape[1])), key=by_score)
 
 
-def by_score(found):
-    return found.score
+def by_score(fit):
+    return fit.score

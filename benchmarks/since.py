@@ -46,8 +46,8 @@ def answer_seconds():
 
 
 def fit_seconds():
-    found = {name: fits.run(method, n, 10, seed=0) for name, (method, n) in FITS.items()}
-    return {name: [seconds, None, loss] for name, (seconds, loss, _) in found.items()}
+    results = {name: fits.run(method, n, 10, seed=0) for name, (method, n) in FITS.items()}
+    return {name: [seconds, None, loss] for name, (seconds, loss, _) in results.items()}
 
 
 TASKS = {"kernel": kernel_seconds, "answers": answer_seconds, "fits": fit_seconds}
@@ -68,9 +68,9 @@ def compare(old, new, rounds):
         "", "s before", "s now", "speed-up", "time / floor: before, now", "loss: before, now"
     )
     for task in TASKS:
-        found = [[measured(task, source) for source in (old, new)] for _ in range(rounds)]
-        for name in found[0][0]:
-            before, now = (min(one[side][name] for one in found) for side in (0, 1))
+        results = [[measured(task, source) for source in (old, new)] for _ in range(rounds)]
+        for name in results[0][0]:
+            before, now = (min(one[side][name] for one in results) for side in (0, 1))
             floors, losses = "", ""
             if before[1]:
                 floors = ", ".join(f"{own / least:.1f} x" for own, least, *_ in (before, now))

@@ -36,12 +36,12 @@ def profile(n, dx):
     watch = cProfile.Profile(time.process_time)
     watch.runcall(LSCE(random_state=0).fit, X, y)
     stats = pstats.Stats(watch)
-    found = {
-        (Path(file).name, name): (times[1], times[3])
-        for (file, _, name), times in stats.stats.items()
+    times = {
+        (Path(file).name, name): (counts[1], counts[3])
+        for (file, _, name), counts in stats.stats.items()
         if "lsce" in Path(file).parts
     }
-    return found, stats.total_tt
+    return times, stats.total_tt
 
 
 def main():
@@ -49,14 +49,14 @@ def main():
     columns = []
     for n, dx in SIZES:
         print(f"n = {n}, dx = {dx}", file=sys.stderr, flush=True)
-        found, total = profile(n, dx)
-        own = [found.get(key, (0, 0.0))[1] / total for key in STAGES.values()]
+        times, total = profile(n, dx)
+        own = [times.get(key, (0, 0.0))[1] / total for key in STAGES.values()]
         columns.append([*own, 1.0 - sum(own)])
     print("Shares of the time of `LSCE().fit`, measured with cProfile.\n")
     show_header("stage", *(f"n = {n}, dx = {dx}" for n, dx in SIZES))
     for name, *shares in zip([*STAGES, "everything else"], *columns, strict=True):
         show_row(name, *(f"{share:.1%}" for share in shares))
-    steps = found.get(("full_data.py", "at"), (0, 0.0))[0]
+    steps = times.get(("full_data.py", "at"), (0, 0.0))[0]
     print(f"\nThe larger fit made {steps} passes over all samples to refine the subspace.")
 
 

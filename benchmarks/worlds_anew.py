@@ -63,8 +63,8 @@ def scaled(data):
 def run(table, n, split):
     """Losses of all methods on one split."""
     data = Data(*table.split(split, n_train=n))
-    found = {m: evaluate(m, data, split)[density]["Error_CDE"] for m, density in METHODS}
-    return found | {SCALED: float(scaled(data))}
+    losses = {m: evaluate(m, data, split)[density]["Error_CDE"] for m, density in METHODS}
+    return losses | {SCALED: float(scaled(data))}
 
 
 def main():
@@ -75,10 +75,10 @@ def main():
     o = parser.parse_args()
     cells = [(world, split) for world in WORLDS for split in range(o.splits)]
     tables = {world: make(random_state=o.seed) for world, make in WORLDS.items()}
-    found = Parallel(o.jobs)(delayed(run)(tables[w], w[1], split) for w, split in cells)
+    results = Parallel(o.jobs)(delayed(run)(tables[w], w[1], split) for w, split in cells)
     show_header("", *(name for name, _ in METHODS), SCALED, *(f"LSCE() minus {m}" for m in RIVALS))
     for world in WORLDS:
-        own = [losses for (which, _), losses in zip(cells, found, strict=True) if which == world]
+        own = [losses for (which, _), losses in zip(cells, results, strict=True) if which == world]
         runs = {name: {i: one[name] for i, one in enumerate(own)} for name in own[0]}
         gaps = [differences(runs[OURS], runs[rival]) for rival in RIVALS]
         texts = [

@@ -13,6 +13,7 @@ import pytest
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
+import condensity
 from datafolder import FOLDER, needs_strokes
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -50,7 +51,8 @@ def test_the_robot_is_rendered_without_a_screen(tmp_path):
         "s[2] -= 1.2; b = r.rendered(w, s, 200); r.run(40).savefig('robot.png'); "
         "print(a.shape, (a != b).any(axis=2).mean())"
     )
-    env["PYTHONPATH"] = str(EXAMPLES)
+    library = Path(condensity.__file__).parents[1]
+    env["PYTHONPATH"] = os.pathsep.join([str(EXAMPLES), str(library)])
     done = subprocess.run(
         [sys.executable, "-c", code], env=env, cwd=tmp_path, capture_output=True, text=True
     )

@@ -271,6 +271,10 @@ def subspace_error(A: Any, B: Any) -> float:
     ValueError
         If rows are linearly dependent or not finite, or if A and B differ in their columns.
 
+    See Also
+    --------
+    squared_loss : The error of the density, Error_CDE.
+
     References
     ----------
     .. [1] V. Tangkaratt, N. Xie, M. Sugiyama, "Conditional density estimation with dimensionality

@@ -242,7 +242,7 @@ def _densities(results: Results) -> FormattedTable:
     columns = sorted({c for runs in results.values() for c in runs}, key=_order)
     rows = []
     for (problem, n), runs in results.items():
-        # "True" uses the true subspace, which no other method knows, so it is not compared.
+        # "True" uses the true subspace, which is not available to the other methods.
         best = best_columns([{} if c[0] == "True" else runs.get(c, {}) for c in columns])
         entries = _entries([runs.get(c, {}) for c in columns], best, ())
         rows.append((f"{problem}, n = {n}", entries))

@@ -32,13 +32,13 @@ class Study:
 
     def cells(self, *, quick: bool = False, only: Collection[str] = ()) -> list[Cell]:
         """Cells of all runs; ``only`` selects problems, ``quick`` selects few and small cells."""
-        chosen = {name: n for name, n in self.sizes.items() if not only or name in only}
+        selected = {name: n for name, n in self.sizes.items() if not only or name in only}
         if quick:
-            chosen = {name: n[:1] for name, n in list(chosen.items())[:1]}
+            selected = {name: n[:1] for name, n in list(selected.items())[:1]}
         return [
             Cell(self.name, problem, method, n, seed)
             for seed in range(min(2, self.runs) if quick else self.runs)
-            for problem, sizes in chosen.items()
+            for problem, sizes in selected.items()
             for n in sizes
             for method in self.methods
         ]
