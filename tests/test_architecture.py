@@ -13,8 +13,8 @@ ROOT = Path(condensity.__file__).parent
 LAYERS = {  # what each room may use of the others
     "_typing": set(),
     "_utils": {"_typing"},
-    "distributions": {"_typing", "_utils", "data"},
-    "data": {"_typing", "_utils", "distributions", "fitting", "lsce"},
+    "distributions": {"_typing", "_utils"},
+    "data": {"_typing", "_utils", "distributions"},
     "fitting": {"_typing", "_utils", "distributions", "data"},
     "subspaces": {"_typing", "data"},
     "lsce": {"_typing", "_utils", "distributions", "data", "fitting", "subspaces"},

@@ -7,14 +7,13 @@ import pytest
 
 import oracles
 from condensity.data import chunks as rows
-from condensity.data.chunks import InMemoryChunks
+from condensity.data.chunks import InMemoryChunks, RemainingSamples
 from condensity.data.sample import Sample
 from condensity.lsce.configurations import leave_one_out_problem
 from condensity.lsce.crossfit import Setting
 from condensity.lsce.full_data import (
     FullDataLoss,
     PendingFit,
-    RemainingSamples,
     fit_coefficients,
     refine_with_all,
     refit_location,

@@ -66,6 +66,14 @@ def _standardise(scaling: Scaling, of: Callable[[Sample], Totals], part: Sample)
     return of(replace(part, Y=scaling.apply(part.Y)))
 
 
+@dataclass(frozen=True, eq=False)
+class RemainingSamples:
+    """The samples outside the subsample that is used for model selection."""
+
+    rows: SampleChunks  # outputs standardised, weights in the units of the data
+    share: float  # share of the total weight that is in the subsample
+
+
 def sum_chunks(parts: Iterable[Sequence[Any]]) -> Totals:
     """The sum of each item over all parts, from first to last."""
     return reduce(lambda ours, theirs: list(map(add, ours, theirs)), map(list, parts))

@@ -11,7 +11,7 @@ import numpy as np
 
 from condensity._typing import Array, Indices
 from condensity._utils.validation import check_enough, check_usable, check_varies
-from condensity.data.chunks import SampleChunks, StandardisedChunks
+from condensity.data.chunks import RemainingSamples, SampleChunks, StandardisedChunks
 from condensity.data.folds import (
     FoldedSample,
     draw_centers,
@@ -22,9 +22,6 @@ from condensity.data.folds import (
 from condensity.data.intake import Taken
 from condensity.data.sample import Sample, Scaling, canonical
 from condensity.distributions.bounded import Bounds
-from condensity.fitting.density import KernelDensity
-from condensity.fitting.selection import Choice
-from condensity.lsce.full_data import RemainingSamples
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,18 +57,6 @@ class Prepared:
         if self.rest is None:
             return None
         return RemainingSamples(StandardisedChunks(self.rest, self.y_scaling), self.share)
-
-    def density(self, W: Array, alpha: Array, choice: Choice) -> KernelDensity:
-        """The density of a fit in the units of the data."""
-        return KernelDensity.build(
-            self.x_scaling,
-            self.y_scaling,
-            self.plan.basis,
-            W=W,
-            alpha=alpha,
-            sigma_z=choice.sigma_z,
-            sigma_y=choice.sigma_y,
-        )
 
 
 def prepare(

@@ -213,6 +213,19 @@ class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
         return tags
 
 
+def kernel_density(prepared: Prepared, W: Array, alpha: Array, choice: Choice) -> KernelDensity:
+    """The density with coefficients ``alpha`` (b,) at ``W`` (dz, dx), in the units of the data."""
+    return KernelDensity.build(
+        prepared.x_scaling,
+        prepared.y_scaling,
+        prepared.plan.basis,
+        W=W,
+        alpha=alpha,
+        sigma_z=choice.sigma_z,
+        sigma_y=choice.sigma_y,
+    )
+
+
 def cv_table(choices: list[tuple[int, Choice]]) -> dict[str, Array]:
     """Cross-validation results in scikit-learn's form; scores are minus losses.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from condensity._utils.parallel import one_blas_thread, parallel_map
 from condensity._utils.parameters import check_rng, check_subsample
-from condensity.estimators.base import ConditionalDensityEstimator, cv_table
+from condensity.estimators.base import ConditionalDensityEstimator, cv_table, kernel_density
 from condensity.fitting.selection import normalised_losses, only_candidate, select
 from condensity.lsce.full_data import fit_least_squares
 from condensity.lsce.published import sce_problem
@@ -116,7 +116,7 @@ class LSCDE(ConditionalDensityEstimator):
         fit = partial(fit_least_squares, sce_problem(plan, choice), choice.sigma_y, prepared.others)
         with one_blas_thread():
             alpha, sce = fit(prepared.x_scaling, W)
-        self._keep(prepared, prepared.density(W, alpha, choice), choice)
+        self._keep(prepared, kernel_density(prepared, W, alpha, choice), choice)
         self.sce_ = sce
         self.cv_results_ = cv_table([(len(W), choice)])
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from condensity.data.prepare import Prepared
+from condensity.estimators.base import kernel_density
 from condensity.estimators.reducer import DensityReducer
 from condensity.estimators.subspace_search import SubspaceSearch
 from condensity.fitting.moments import Reference
@@ -84,6 +85,6 @@ class PublishedLSCE(SubspaceSearch, DensityReducer):
         return f"SCE {value:.4f}"
 
     def _finish(self, prepared: Prepared, best: Solution) -> None:
-        density = prepared.density(self.components_, best.alpha, best.choice)
+        density = kernel_density(prepared, self.components_, best.alpha, best.choice)
         self.sce_ = best.value
         self._keep(prepared, density, best.choice)

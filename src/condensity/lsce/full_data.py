@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from condensity._typing import Array
-from condensity.data.chunks import SampleChunks, Totals
+from condensity.data.chunks import RemainingSamples, Totals
 from condensity.data.sample import Sample, Scaling
 from condensity.fitting.leave_one_out import LeaveOneOutLoss
 from condensity.fitting.moments import Sums
@@ -29,14 +29,6 @@ from condensity.subspaces.chart import Minimum, minimise
 
 #: Steps of the search with all samples: it starts where it ended with some of them.
 STEPS = 10
-
-
-@dataclass(frozen=True, eq=False)
-class RemainingSamples:
-    """The samples that nothing was chosen with."""
-
-    rows: SampleChunks  # outputs standardised, weights in the units of the data
-    share: float  # of the weight of all samples, those that all was chosen with have
 
 
 def refit_location(view: MemberView, Y: Array, others: RemainingSamples) -> MemberView:

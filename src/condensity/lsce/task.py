@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from condensity._typing import Array, Indices, Mask
+from condensity.data.chunks import RemainingSamples
 from condensity.data.sample import Sample
 from condensity.fitting.scores import Score
 from condensity.lsce.crossfit import Crossfit
-from condensity.lsce.full_data import RemainingSamples, refit_location
+from condensity.lsce.full_data import refit_location
 from condensity.lsce.location import Locator
 from condensity.lsce.member import MemberView
 from condensity.lsce.settings import SearchSpace
