@@ -22,7 +22,7 @@ from records import mean_and_error, read, run_missing
 
 from condensity import LSCE
 from condensity.fitting.scores import Gaussians
-from condensity.lsce.crossfit import Setting
+from condensity.lsce.settings import Setting
 from condensity.lsce.stacking import loss_of_average
 from condensity.metrics import pit, squared_loss
 from condensity.subspaces.chart import Minimum

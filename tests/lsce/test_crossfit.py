@@ -29,9 +29,10 @@ from condensity.lsce.consensus import (
     member_subspaces,
     rescaled_subspace,
 )
-from condensity.lsce.crossfit import Crossfit, Setting
+from condensity.lsce.crossfit import Crossfit
 from condensity.lsce.location import constant_location, linear_location
 from condensity.lsce.member import MemberView, OutputKernels
+from condensity.lsce.settings import Setting
 from condensity.lsce.stacking import minimise_on_simplex, stack
 from condensity.subspaces.chart import Minimum
 from crossfits import LOSSES, OPEN, SEARCH, crossfit, deals, density

@@ -10,7 +10,6 @@ from condensity.data import chunks as rows
 from condensity.data.chunks import InMemoryChunks, RemainingSamples
 from condensity.data.sample import Sample
 from condensity.lsce.configurations import leave_one_out_problem
-from condensity.lsce.crossfit import Setting
 from condensity.lsce.full_data import (
     FullDataLoss,
     PendingFit,
@@ -20,6 +19,7 @@ from condensity.lsce.full_data import (
 )
 from condensity.lsce.location import constant_location, linear_location
 from condensity.lsce.member import MemberView, OutputKernels
+from condensity.lsce.settings import Setting
 from problems import random_sample, random_subspace
 
 SETTING = Setting(sigma_z=0.8, sigma_y=0.5, penalty=0.05)

@@ -30,7 +30,7 @@ from condensity.distributions.lazy import LazyDistribution
 from condensity.fitting.density import KernelDensity
 from condensity.fitting.selection import BANDWIDTHS, PENALTIES, Candidates, Choice
 from condensity.lsce.averaged import Ensemble
-from condensity.lsce.crossfit import Setting
+from condensity.lsce.settings import Setting
 from condensity.metrics import squared_loss_by_row
 
 

@@ -17,9 +17,9 @@ import numpy as np
 
 from condensity._typing import Array, Mask
 from condensity.fitting.leave_one_out import LeaveOneOutLoss
-from condensity.lsce.crossfit import Crossfit, HeldOutEvaluation, Setting
+from condensity.lsce.crossfit import Crossfit, HeldOutEvaluation
 from condensity.lsce.member import MemberView, OutputKernels
-from condensity.lsce.settings import FIRST, SearchSpace, SettingSelector, first_setting
+from condensity.lsce.settings import FIRST, SearchSpace, Setting, SettingSelector, first_setting
 from condensity.subspaces.chart import Minimum, minimise
 from condensity.subspaces.grassmann import orthonormal, random_point
 

@@ -24,15 +24,6 @@ from condensity.lsce.member import MOST_KEPT, MemberView, OutputKernels
 REMEMBERED = 1 << 25
 
 
-@dataclass(frozen=True)
-class Setting:
-    """What all members of a configuration have in common."""
-
-    sigma_z: float
-    sigma_y: float
-    penalty: float  # relative to the mean of G's diagonal
-
-
 @dataclass(frozen=True, eq=False)
 class MemberEvaluation:
     """How the held-out samples of one view look to the member that has not seen them."""

@@ -22,9 +22,9 @@ from condensity.fitting.ridge import solve
 from condensity.fitting.sce import SCE
 from condensity.lsce.averaged import AveragedMembers
 from condensity.lsce.configurations import leave_one_out_problem
-from condensity.lsce.crossfit import Setting
 from condensity.lsce.location import Plane, row_basis
 from condensity.lsce.member import Basis, Coordinates, MemberView, OutputKernels
+from condensity.lsce.settings import Setting
 from condensity.subspaces.chart import Minimum, minimise
 
 #: Steps of the search with all samples: it starts where it ended with some of them.

@@ -9,7 +9,17 @@ import numpy as np
 
 from condensity._typing import Array
 from condensity.fitting.selection import GridIndex, descend_grid
-from condensity.lsce.crossfit import Crossfit, Setting
+from condensity.lsce.crossfit import Crossfit
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The bandwidths and the penalty that all members of a configuration share."""
+
+    sigma_z: float
+    sigma_y: float
+    penalty: float  # relative to the mean of G's diagonal
+
 
 #: Where the search for a setting starts: sigma_z is in units of sqrt(dz).
 FIRST = Setting(sigma_z=0.7, sigma_y=0.35, penalty=0.01)
