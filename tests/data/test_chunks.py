@@ -36,7 +36,7 @@ def test_only_what_counts_is_counted(sample):
 
 def test_threads_give_the_same_sum_to_the_last_bit(sample):
     with ThreadPoolExecutor(3) as pool:
-        spread = InMemoryChunks(sample, spread=pool.map).total(second_moments)
+        spread = InMemoryChunks(sample, mapper=pool.map).total(second_moments)
     np.testing.assert_array_equal(spread[0], InMemoryChunks(sample).total(second_moments)[0])
 
 

@@ -15,7 +15,7 @@ from condensity.subspaces.descent import Stop
 from problems import random_plan, random_subspace
 
 GRID = Candidates(((0.5, 0.5), (1.0, 1.0)), (0.01, 0.1))
-QUIET = {"spread": map, "report": lambda progress: None}
+QUIET = {"mapper": map, "report": lambda progress: None}
 PLAN = random_plan(n=60, n_centers=30, n_folds=3)
 
 
@@ -84,7 +84,7 @@ def test_search_reports_every_start_in_order():
     heard = []
     starts = [random_subspace(seed, 1, 4) for seed in range(3)]
     procedure = Procedure(GRID, True, 5)
-    solutions = search_from_starts(PLAN, procedure, starts, spread=map, report=heard.append)
+    solutions = search_from_starts(PLAN, procedure, starts, mapper=map, report=heard.append)
     assert [p.value for p in heard] == [s.value for s in solutions]
     assert [p.done for p in heard] == [1, 2, 3]
 

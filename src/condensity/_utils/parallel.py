@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+#: A function like ``map``: it applies a function to items and keeps their order.
+Mapper = Callable[..., Iterable[Any]]
 
 
 def one_blas_thread() -> threadpool_limits:

@@ -13,6 +13,7 @@ from operator import add
 from typing import Any, Protocol
 
 from condensity._typing import Mask
+from condensity._utils.parallel import Mapper
 from condensity.data.sample import Sample, Scaling
 
 #: Samples that are looked at together: kernels on a few hundred centres then fit a cache.
@@ -20,8 +21,6 @@ PART = 512
 
 #: Whatever has ``+``, item by item.
 Totals = list[Any]
-#: Maps a function over items, and keeps their order.
-Spread = Callable[..., Iterable[Totals]]
 
 
 class SampleChunks(Protocol):
@@ -37,13 +36,13 @@ class InMemoryChunks:
 
     sample: Sample
     counted: Mask | None = None  # None: all
-    spread: Spread = map
+    mapper: Mapper = map
 
     def total(self, of: Callable[[Sample], Totals]) -> Totals:
         """Sum over parts of the samples, one after the other or by several threads."""
         starts = range(0, max(1, len(self.sample)), PART)
         parts = [slice(start, start + PART) for start in starts]
-        return sum_chunks(self.spread(partial(self._at, of), parts))
+        return sum_chunks(self.mapper(partial(self._at, of), parts))
 
     def _at(self, of: Callable[[Sample], Totals], rows: slice) -> Totals:
         part = self.sample[rows]

@@ -14,10 +14,11 @@ import numpy as np
 
 from condensity._typing import Array, Indices
 from condensity._utils.dask_collections import delayed_chunks, empty_header, is_dask
+from condensity._utils.parallel import Mapper
 from condensity._utils.parameters import check_count
 from condensity._utils.validation import check_folds, check_sample, column_names
 from condensity.data.bounded_targets import check_bounds, take_off_bounds
-from condensity.data.chunks import InMemoryChunks, SampleChunks, Spread
+from condensity.data.chunks import InMemoryChunks, SampleChunks
 from condensity.data.dask_samples import ChunkValidator, DaskChunks
 from condensity.data.sample import Sample
 from condensity.data.subsample import row_hashes, smallest_hashes
@@ -51,7 +52,7 @@ def take_in(
     bounds: Any,
     subsample: int | None,
     seed: int,
-    spread: Spread = map,
+    mapper: Mapper = map,
 ) -> Taken:
     """Pass the gate, and draw at most ``subsample`` samples that differ."""
     if is_dask(X, y, sample_weight):
@@ -71,7 +72,7 @@ def take_in(
     rows = rows[smallest_hashes(row_hashes(X, Y, seed)[rows], subsample)]
     left = weight > 0
     left[rows] = False
-    others = InMemoryChunks(Sample(X, Y, weight), left, spread) if left.any() else None
+    others = InMemoryChunks(Sample(X, Y, weight), left, mapper) if left.any() else None
     return Taken(
         X[rows],
         Y[rows],

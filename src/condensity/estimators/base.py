@@ -83,7 +83,7 @@ class KernelEstimator(BaseEstimator):
             bounds=bounds,
             subsample=subsample,
             seed=int(row_rng.integers(2**63)),
-            spread=thread_map(getattr(self, "n_jobs", None)),
+            mapper=thread_map(getattr(self, "n_jobs", None)),
         )
         n_centers = self._count_centers(taken.n_all)
         if taken.others is not None and self.n_centers != "auto" and n_centers > (subsample or 0):

@@ -112,9 +112,9 @@ class SubspaceSearch(Reducer):
         draw = partial(draw_starts, rng, active=active, n_starts=n_starts)
         starts = [W for dz in self._dimensions(int(active.sum())) for W in draw(dz)]
         procedure = Procedure(candidates, scored, max_steps, self._reference)
-        spread_out = parallel_map(self.n_jobs)
+        mapper = parallel_map(self.n_jobs)
         return prepared, search_from_starts(
-            prepared.plan, procedure, starts, spread=spread_out, report=report
+            prepared.plan, procedure, starts, mapper=mapper, report=report
         )
 
     def _print_progress(self, progress: StartProgress) -> None:

@@ -9,13 +9,14 @@ directions start from the fewer found before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from condensity._typing import Array, Mask
+from condensity._utils.parallel import Mapper
 from condensity.fitting.leave_one_out import LeaveOneOutLoss
 from condensity.lsce.crossfit import Crossfit, HeldOutEvaluation
 from condensity.lsce.member import MemberView, OutputKernels
@@ -65,16 +66,12 @@ class Configuration:
         return HeldOutEvaluation(self.crossfit, parts)
 
 
-#: Maps a function over items.
-Spread = Callable[..., Iterable[Minimum]]
-
-
 def configure(
     crossfit: Crossfit,
     dz: int,
     search: SearchSpace,
     rng: np.random.Generator,
-    spread: Spread,
+    mapper: Mapper,
     smaller: Configuration | None = None,
 ) -> Configuration:
     """Let all members learn ``dz`` directions, from those of a ``smaller`` configuration if any."""
@@ -86,7 +83,7 @@ def configure(
         for own, W in zip(starts, smaller.Ws, strict=True):
             own.append(_widen(W, dz, crossfit.active, rng))
     items = [(view, own, setting) for view, own in zip(crossfit.views, starts, strict=True)]
-    Ws = [end.W for end in spread(partial(learn_subspace, search.max_steps), items)]
+    Ws = [end.W for end in mapper(partial(learn_subspace, search.max_steps), items)]
     chooser = SettingSelector(crossfit, Ws, search)
     setting = chooser.choose(setting, coarse=True, strides=(2,))
     learned = _settle(chooser, setting, refined=False)
@@ -94,7 +91,7 @@ def configure(
     if dz >= crossfit.active.sum() or crossfit.by_cells:
         return learned
     found = [(view, W, setting) for view, W in zip(crossfit.views, Ws, strict=True)]
-    Ws = [end.W for end in spread(partial(refine_subspace, search.max_steps), found)]
+    Ws = [end.W for end in mapper(partial(refine_subspace, search.max_steps), found)]
     chooser = SettingSelector(crossfit, Ws, search)
     refined = _settle(chooser, setting, refined=True)
     return min(refined, learned, key=lambda c: c.loss)
@@ -183,7 +180,7 @@ def explore_dimensions(
     dimension: int | None,
     search: SearchSpace,
     rng: np.random.Generator,
-    spread: Spread,
+    mapper: Mapper,
     report: Callable[[Configuration], None],
 ) -> list[Configuration]:
     """The given ``dimension``, or (None) no reduction and 1, 2, ... until more do not help.
@@ -200,7 +197,7 @@ def explore_dimensions(
     for dz in tries:
         if dz < min(least, most):
             continue
-        new = configure(crossfit, dz, search, rng, spread, smaller if dz < most else None)
+        new = configure(crossfit, dz, search, rng, mapper, smaller if dz < most else None)
         report(new)
         found.append(new)
         if dz < most:

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from condensity._typing import Array
+from condensity._utils.parallel import Mapper
 from condensity.lsce.averaged import AveragedMembers
 from condensity.lsce.calibration import best_stretch
 from condensity.lsce.configurations import (
     Configuration,
-    Spread,
     explore_dimensions,
     fewest_components,
     learn_subspace,
@@ -73,7 +73,7 @@ class LearnedSubspaces:
 def fit_ensemble(
     task: Task,
     rng: np.random.Generator,
-    spread: Spread,
+    mapper: Mapper,
     report: Callable[[Configuration], None],
 ) -> EnsembleFit:
     """Learn the density and the subspace."""
@@ -84,7 +84,7 @@ def fit_ensemble(
         if task.deals:
             crossfit = task.crossfit(name)
             configurations += explore_dimensions(
-                crossfit, task.dimension, search, rng, spread, report
+                crossfit, task.dimension, search, rng, mapper, report
             )
             crossfit.forget()
         elif len(views[name].location.directions) <= (task.dimension or 0):

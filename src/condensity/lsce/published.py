@@ -7,13 +7,14 @@ smallest SCE is kept.  Paper, Sec. 2.5.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from condensity._typing import Array, Mask
+from condensity._utils.parallel import Mapper
 from condensity.data.folds import FoldedSample
 from condensity.fitting.moments import Reference
 from condensity.fitting.sce import SCE, SCEPoint
@@ -82,8 +83,7 @@ class StartProgress:
     value: float  # the SCE, or -1/2 - SMI
 
 
-#: Maps a function over items; hears of every start that is done.
-Spread = Callable[..., Iterable[Solution]]
+#: Called after every finished start.
 Report = Callable[[StartProgress], None]
 
 
@@ -159,12 +159,12 @@ def search_from_starts(
     procedure: Procedure,
     starts: Sequence[Array],
     *,
-    spread: Spread,
+    mapper: Mapper,
     report: Report,
 ) -> list[Solution]:
     """Learn from every start; solutions come in the order of the starts."""
     solutions: list[Solution] = []
-    for solution in spread(partial(descend_from, plan, procedure), starts):
+    for solution in mapper(partial(descend_from, plan, procedure), starts):
         solutions.append(solution)
         report(StartProgress(len(solutions), len(starts), len(solution.W), solution.value))
     return solutions
