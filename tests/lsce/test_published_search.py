@@ -7,7 +7,6 @@ from condensity.lsce.published import (
     Procedure,
     descend_from,
     draw_starts,
-    orient,
     sce_problem,
     search_from_starts,
 )
@@ -97,12 +96,3 @@ def test_starts_are_orthonormal_and_blind_to_inputs_that_do_not_vary():
         np.testing.assert_allclose(W @ W.T, np.eye(2), atol=1e-12)
         assert (W[:, ~active] == 0).all()
     assert len(draw_starts(np.random.default_rng(0), 3, active=active, n_starts=5)) == 1
-
-
-def test_orientation_makes_z_grow_with_the_first_output_and_keeps_the_span():
-    W = random_subspace(3, 2, 4)
-    turned = orient(PLAN, W)
-    s = PLAN.sample
-    assert ((s.weight * s.Y[:, 0]) @ s.X @ turned.T >= 0).all()
-    np.testing.assert_allclose(turned.T @ turned, W.T @ W, atol=1e-15)
-    np.testing.assert_array_equal(orient(PLAN, -W), turned)

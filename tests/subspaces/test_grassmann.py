@@ -6,11 +6,12 @@ import oracles
 from condensity.subspaces.grassmann import (
     Geodesic,
     natural_gradient,
+    orient_signs,
     orthonormal,
     projector_gap,
     random_point,
 )
-from problems import random_subspace, rotation
+from problems import random_sample, random_subspace, rotation
 
 SHAPES = [(1, 3), (2, 5), (3, 4), (4, 4), (5, 7)]
 
@@ -78,3 +79,11 @@ def test_random_points_are_uniform():
     assert kstest([P[0, 0] for P in projectors], "beta", args=(1, 1.5)).pvalue > 0.01
     diagonal = [np.sum(P[:2, :2]) / 2 for P in projectors]  # along (1, 1) / sqrt(2)
     assert kstest(diagonal, "beta", args=(1, 1.5)).pvalue > 0.01
+
+
+def test_oriented_directions_grow_with_the_first_output_and_keep_the_span():
+    W, s = random_subspace(3, 2, 4), random_sample(3, dy=2)
+    turned = orient_signs(W, s)
+    assert ((s.weight * s.Y[:, 0]) @ s.X @ turned.T >= 0).all()
+    np.testing.assert_allclose(turned.T @ turned, W.T @ W, atol=1e-15)
+    np.testing.assert_array_equal(orient_signs(-W, s), turned)

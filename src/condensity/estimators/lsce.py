@@ -24,7 +24,6 @@ from condensity.estimators.base import reporter
 from condensity.estimators.lsce_summary import (
     configuration_table,
     least_widths,
-    orient,
     print_configuration,
     warn_of_no_room,
 )
@@ -37,6 +36,7 @@ from condensity.lsce.configurations import Configuration
 from condensity.lsce.fit import EnsembleFit, fit_ensemble
 from condensity.lsce.settings import SearchSpace
 from condensity.lsce.task import Task
+from condensity.subspaces.grassmann import orient_signs
 
 
 class LSCE(DensityReducer):
@@ -282,7 +282,7 @@ class LSCE(DensityReducer):
         return "bandwidth, penalty, n_components and location, with n_members=1"
 
     def _keep_result(self, prepared: Prepared, score: Score, result: EnsembleFit) -> None:
-        W = orient(prepared, result.W)
+        W = orient_signs(result.W, prepared.standardised)
         scalings = prepared.y_scaling, prepared.x_scaling
         density = Ensemble(result.parts, *scalings, W, result.stretch, prepared.bounds)
         best = result.best

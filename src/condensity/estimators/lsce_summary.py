@@ -39,14 +39,6 @@ def configuration_table(prepared: Prepared, score: Score, result: EnsembleFit) -
     return table | score_columns(-losses)
 
 
-def orient(prepared: Prepared, W: Array) -> Array:
-    """Turn each direction so that z grows with the first output: a sign is no property of W."""
-    measure = prepared.measure
-    y = prepared.y_scaling.apply(measure.Y)[:, 0]
-    covariance = (measure.weight * y) @ (prepared.x_scaling.apply(measure.X) @ W.T)
-    return np.where(covariance < 0, -1.0, 1.0)[:, None] * W
-
-
 def direction_in_words(weights: Array, names: Sequence[str], most: int = 5) -> str:
     """The heaviest terms of a direction, in the order of their weights."""
     heaviest = np.argsort(-np.abs(weights), kind="stable")[:most]

@@ -26,10 +26,10 @@ from condensity.lsce.published import (
     Solution,
     StartProgress,
     draw_starts,
-    orient,
     search_from_starts,
 )
 from condensity.subspaces.descent import Stop
+from condensity.subspaces.grassmann import orient_signs
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,9 +140,9 @@ class SubspaceSearch(Reducer):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        self.components_ = orient(prepared.plan, best.W)
+        self.components_ = orient_signs(best.W, prepared.plan.sample)
         self.n_components_ = self._n_features_out = len(best.W)
-        self.subspaces_ = [orient(prepared.plan, winner.W) for winner in winners]
+        self.subspaces_ = [orient_signs(winner.W, prepared.plan.sample) for winner in winners]
         self.cv_results_ = cv_table([(len(s.W), s.choice) for s in winners])
         self.n_iter_ = max(1, best.n_steps)
         self.history_ = [

@@ -147,13 +147,6 @@ def draw_starts(rng: np.random.Generator, dz: int, *, active: Mask, n_starts: in
     return list(starts)
 
 
-def orient(plan: FoldedSample, W: Array) -> Array:
-    """Turn each direction so that z grows with the first output: a sign is no property of W."""
-    s = plan.sample
-    covariance = (s.weight * s.Y[:, 0]) @ (s.X @ W.T)
-    return np.where(covariance < 0, -1.0, 1.0)[:, None] * W
-
-
 def search_from_starts(
     plan: FoldedSample,
     procedure: Procedure,

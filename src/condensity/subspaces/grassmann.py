@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from condensity._typing import Array
+from condensity.data.sample import Sample
 
 
 def orthonormal(W: Array) -> Array:
@@ -48,6 +49,15 @@ def projector_gap(A: Array, B: Array) -> float:
     rest_a = A - (A @ B.T) @ B
     rest_b = B - (B @ A.T) @ A
     return float(np.sqrt(np.sum(rest_a**2) + np.sum(rest_b**2)))
+
+
+def orient_signs(W: Array, sample: Sample) -> Array:
+    """``W`` (dz, dx) with each row's sign such that ``z = W x`` grows with the first output.
+
+    The sign of a direction is arbitrary: the span is the same for both.
+    """
+    covariance = (sample.weight * sample.Y[:, 0]) @ (sample.X @ W.T)
+    return np.where(covariance < 0, -1.0, 1.0)[:, None] * W
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,7 @@ import numpy as np
 
 from condensity._typing import Array, Indices
 from condensity.data.sample import Sample
+from condensity.subspaces.grassmann import orient_signs
 
 #: A covariance is singular if the ratio of its smallest to its largest eigenvalue is below
 #: SINGULAR.  A ridge of RIDGE times the mean variance is then added.  It is large enough to
@@ -92,8 +93,7 @@ def sliced_directions(
     M = np.mean([kernel(sample.X @ A, sample.weight, slice_of) for slice_of in labels], axis=0)
     values, vectors = np.linalg.eigh(M)
     W = (A @ vectors[:, ::-1]).T
-    growth = (sample.weight * sample.Y[:, 0]) @ (sample.X @ W.T)
-    return values[::-1], np.where(growth < 0, -1.0, 1.0)[:, None] * W
+    return values[::-1], orient_signs(W, sample)
 
 
 def _slice_means(Z: Array, weight: Array, labels: Indices) -> tuple[Array, Array]:
