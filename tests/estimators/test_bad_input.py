@@ -266,7 +266,7 @@ def test_a_score_for_one_output_is_not_for_two():
 
 def test_a_location_must_fit_into_the_components():
     two = np.column_stack([Y, Y**2])
-    remedy = "2 directions, more than n_components=1: raise n_components"
+    remedy = "needs n_components >= 2, got 1: raise n_components"
     assert_refused(LSCE(1, location="linear"), remedy, X, two)
     settled = LSCE(1, location="linear", bandwidth=0.5, penalty=0.1, n_members=1)
     assert_refused(settled, remedy, X, two)

@@ -146,7 +146,7 @@ def test_what_does_not_fit_together_is_refused():
         LSCDE(random_state=0).fit(in_parts(wrong)[0], targets)
     with pytest.raises(TypeError, match="only with a subsample"):
         LSCE(1, subsample=None).fit(parts, targets)
-    with pytest.raises(ValueError, match="none of the 300 samples has any weight"):
+    with pytest.raises(ValueError, match="none of the 300 samples has a positive weight"):
         LSCDE(random_state=0).fit(parts, targets, in_parts(np.zeros(300))[0])
 
 

@@ -12,7 +12,6 @@ from condensity.distributions.mixture import Mixture
 from condensity.fitting.scores import SCORES
 from condensity.lsce import crossfit as crossfit_module
 from condensity.lsce import fit as ensemble
-from condensity.lsce import task
 from condensity.lsce.averaged import AveragedMembers, Ensemble
 from condensity.lsce.configurations import (
     Configuration,
@@ -325,13 +324,13 @@ def test_what_counts_is_judged_with_all_centres(monkeypatch):
         model.fit(X, y)
         assert not heard
         with monkeypatch.context() as patch:
-            patch.setattr(task, "CHOOSING_CENTERS", 20)
+            patch.setattr(ensemble, "SELECTION_CENTERS", 20)
             model.fit(X, y)
         assert {len(view.basis) for fit in heard for view in fit.views} == {48}
         assert len(heard) == 1 if n_members == 1 else len(heard) >= 1
         heard.clear()
     with monkeypatch.context() as patch:
-        patch.setattr(task, "CHOOSING_CENTERS", 48)  # just as many as there are
+        patch.setattr(ensemble, "SELECTION_CENTERS", 48)  # just as many as there are
         model.fit(X, y)
     assert not heard
 

@@ -14,7 +14,7 @@ from condensity._typing import Array
 from condensity._utils.dask_collections import delayed_chunks, is_dask, map_chunks, share
 from condensity._utils.extras import require
 from condensity._utils.parallel import thread_map
-from condensity._utils.parameters import check_bandwidth, check_count, check_penalty
+from condensity._utils.parameters import check_bandwidth, check_penalty
 from condensity._utils.validation import (
     check_inputs,
     check_same_length,
@@ -22,8 +22,7 @@ from condensity._utils.validation import (
     check_weight,
     remember_inputs,
 )
-from condensity.data.intake import take_in
-from condensity.data.prepare import Prepared, prepare
+from condensity.data.prepare import TrainingData, prepare
 from condensity.distributions.base import Distribution
 from condensity.distributions.chunked import in_chunks
 from condensity.distributions.lazy import LazyDistribution
@@ -66,43 +65,26 @@ class KernelEstimator(BaseEstimator):
         n_members: int = 1,
         subsample: int | None = None,
         bounds: Any = None,
-    ) -> Prepared:
-        """Pass the gate, and draw centres and folds: as often as ``n_members`` need them.
-
-        ``scored`` says that something will be chosen by held-out loss, with ``subsample`` of the
-        samples at most; ``bounds`` are those of y.
-        """
-        # Streams of their own: centres and starts do not depend on how rows are dealt to folds.
-        center_rng, deal_rng, row_rng = rng.spawn(3)
-        taken = take_in(
+    ) -> TrainingData:
+        """Validate the samples, and draw centres and folds; without folds unless ``scored``."""
+        return prepare(
             self,
             X,
             y,
             sample_weight,
+            rng,
             cv=(5 if self.cv is None else self.cv) if scored else None,
-            bounds=bounds,
-            subsample=subsample,
-            seed=int(row_rng.integers(2**63)),
-            mapper=thread_map(getattr(self, "n_jobs", None)),
-        )
-        n_centers = self._count_centers(taken.n_all)
-        if taken.others is not None and self.n_centers != "auto" and n_centers > (subsample or 0):
-            raise ValueError(
-                f"n_centers={n_centers} is more than subsample={subsample}, which centres are "
-                "drawn from: raise subsample"
-            )
-        return prepare(
-            taken,
-            type(self).__name__,
-            n_centers,
-            center_rng,
-            deal_rng,
+            to_fix=self._what_to_fix(),
+            n_centers=self.n_centers,
+            auto_centers=self._auto_centers,
             n_members=n_members,
-            fix=self._what_to_fix(),
+            subsample=subsample,
+            bounds=bounds,
+            mapper=thread_map(getattr(self, "n_jobs", None)),
         )
 
     def _what_to_fix(self) -> str:
-        """What needs no folds once it is fixed."""
+        """The parameters that make cross-validation unnecessary once they are given."""
         return "both bandwidth and penalty"
 
     def _candidates(self, grid: tuple[float, ...] = BANDWIDTHS) -> Candidates:
@@ -112,13 +94,6 @@ class KernelEstimator(BaseEstimator):
         return Candidates(
             tuple((s, s) for s in grid) if sigmas is None else (sigmas,),
             PENALTIES if penalty is None else (penalty,),
-        )
-
-    def _count_centers(self, n: int) -> int:
-        if isinstance(self.n_centers, str) and self.n_centers == "auto":
-            return min(n, self._auto_centers)
-        return check_count(
-            "n_centers", self.n_centers, low=2, high=n, why=", the number of samples, or 'auto'"
         )
 
 
@@ -188,19 +163,19 @@ class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
         return self._density.width
 
     def _keep(
-        self, prepared: Prepared, density: KernelDensity | Ensemble, setting: Choice | Setting
+        self, data: TrainingData, density: KernelDensity | Ensemble, setting: Choice | Setting
     ) -> None:
         """Set what every fitted estimator shows: last of all, so that no fit is half done."""
-        self._remember(prepared, density)
+        self._remember(data, density)
         self.bandwidth_ = (setting.sigma_z, setting.sigma_y)
         self.penalty_ = setting.penalty
-        self.n_centers_ = len(prepared.centers)
+        self.n_centers_ = len(data.centers)
 
-    def _remember(self, prepared: Prepared, density: Answer) -> None:
+    def _remember(self, data: TrainingData, density: Answer) -> None:
         """Set what every answer needs."""
-        remember_inputs(self, prepared.header)
+        remember_inputs(self, data.header)
         self._density = density
-        self._y_axes, self._n_outputs = prepared.y_axes, prepared.measure.Y.shape[1]
+        self._y_axes, self._n_outputs = data.y_axes, data.n_outputs
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_density")
@@ -213,12 +188,12 @@ class ConditionalDensityEstimator(RegressorMixin, KernelEstimator):
         return tags
 
 
-def kernel_density(prepared: Prepared, W: Array, alpha: Array, choice: Choice) -> KernelDensity:
+def kernel_density(data: TrainingData, W: Array, alpha: Array, choice: Choice) -> KernelDensity:
     """The density with coefficients ``alpha`` (b,) at ``W`` (dz, dx), in the units of the data."""
     return KernelDensity.build(
-        prepared.x_scaling,
-        prepared.y_scaling,
-        prepared.plan.basis,
+        data.x_scaling,
+        data.y_scaling,
+        data.plan.basis,
         W=W,
         alpha=alpha,
         sigma_z=choice.sigma_z,

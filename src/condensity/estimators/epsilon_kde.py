@@ -9,6 +9,7 @@ import numpy as np
 from condensity._typing import Array
 from condensity._utils.parallel import parallel_map
 from condensity._utils.parameters import check_epsilon, check_rng, check_width
+from condensity.data.prepare import prepare
 from condensity.estimators.base import ConditionalDensityEstimator, score_columns
 from condensity.fitting.neighbors import (
     NeighborChoice,
@@ -100,31 +101,33 @@ class EpsilonKDE(ConditionalDensityEstimator):
         epsilon, width = check_epsilon(self.epsilon), check_width(self.bandwidth)
         rng = check_rng(self.random_state)
         scored = epsilon is None or width is None
-        prepared = self._prepare(X, y, sample_weight, rng, scored=scored)
-        sample = prepared.standardised
+        data = prepare(
+            self,
+            X,
+            y,
+            sample_weight,
+            rng,
+            cv=(5 if self.cv is None else self.cv) if scored else None,
+            to_fix="both epsilon and bandwidth",
+        )
+        sample = data.standardised
         if epsilon is not None and width is not None:
             choice = given_radius(epsilon, width)
         else:
             choice = select_radius(
                 sample,
-                prepared.deals[0],
+                data.folds,
                 radii(sample) if epsilon is None else (epsilon,),
                 BANDWIDTHS if width is None else (width,),
                 parallel_map(self.n_jobs),
             )
         density = NeighborDensity(
-            prepared.x_scaling, prepared.y_scaling, sample, choice.epsilon, choice.sigma_y
+            data.x_scaling, data.y_scaling, sample, choice.epsilon, choice.sigma_y
         )
-        self._remember(prepared, density)
+        self._remember(data, density)
         self.epsilon_, self.bandwidth_ = choice.epsilon, choice.sigma_y
-        self.cv_results_ = _table(choice, np.diag(prepared.y_scaling.sd))
+        self.cv_results_ = _table(choice, np.diag(data.y_scaling.sd))
         return self
-
-    def _count_centers(self, n: int) -> int:
-        return n  # every sample may be a neighbour
-
-    def _what_to_fix(self) -> str:
-        return "both epsilon and bandwidth"
 
 
 def _table(choice: NeighborChoice, unit: Array) -> dict[str, Array]:

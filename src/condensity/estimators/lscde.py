@@ -104,8 +104,8 @@ class LSCDE(ConditionalDensityEstimator):
         candidates = self._candidates()
         scored = len(candidates) > 1
         subsample = check_subsample(self.subsample)
-        prepared = self._prepare(X, y, sample_weight, rng, scored=scored, subsample=subsample)
-        plan = prepared.plan
+        data = self._prepare(X, y, sample_weight, rng, scored=scored, subsample=subsample)
+        plan = data.plan
         W = np.eye(plan.sample.X.shape[1])
         workers = parallel_map(self.n_jobs)
         choice = (
@@ -113,10 +113,10 @@ class LSCDE(ConditionalDensityEstimator):
             if scored
             else only_candidate(candidates)
         )
-        fit = partial(fit_least_squares, sce_problem(plan, choice), choice.sigma_y, prepared.others)
+        fit = partial(fit_least_squares, sce_problem(plan, choice), choice.sigma_y, data.remaining)
         with one_blas_thread():
-            alpha, sce = fit(prepared.x_scaling, W)
-        self._keep(prepared, kernel_density(prepared, W, alpha, choice), choice)
+            alpha, sce = fit(data.x_scaling, W)
+        self._keep(data, kernel_density(data, W, alpha, choice), choice)
         self.sce_ = sce
         self.cv_results_ = cv_table([(len(W), choice)])
         return self

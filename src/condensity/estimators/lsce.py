@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -18,8 +19,7 @@ from condensity._utils.parameters import (
     check_subsample,
     check_verbose,
 )
-from condensity.data.prepare import Prepared
-from condensity.data.sample import Sample
+from condensity.data.prepare import TrainingData
 from condensity.estimators.base import reporter
 from condensity.estimators.lsce_summary import (
     configuration_table,
@@ -34,8 +34,7 @@ from condensity.fitting.scores import SCORES, Score
 from condensity.lsce.averaged import Ensemble
 from condensity.lsce.configurations import Configuration
 from condensity.lsce.fit import EnsembleFit, fit_ensemble
-from condensity.lsce.settings import SearchSpace
-from condensity.lsce.task import Task
+from condensity.lsce.settings import EnsembleOptions, SearchSpace
 from condensity.subspaces.grassmann import orient_signs
 
 
@@ -218,82 +217,74 @@ class LSCE(DensityReducer):
         -------
         self
         """
-        locators = check_location(self.location)
-        score = SCORES[check_option("scoring", self.scoring, tuple(SCORES))]
-        n_members = check_count("n_members", self.n_members, low=1)
-        search = self._search()
+        options = self._check_parameters()
         report = reporter(check_verbose(self.verbose), print_configuration)
         rng = check_rng(self.random_state)
-        chosen = search.open or self._is_auto() or len(locators) > 1
-        folded = chosen or n_members > 1
-        prepared = self._prepare(
+        search = options.search.open or self._is_auto() or len(options.locators) > 1
+        data = self._prepare(
             X,
             y,
             sample_weight,
             rng,
-            scored=folded,
-            n_members=n_members,
+            scored=search or options.n_members > 1,
+            n_members=options.n_members,
             subsample=check_subsample(self.subsample),
             bounds=self.bounds,
         )
-        measure, n_outputs = prepared.measure, prepared.measure.Y.shape[1]
-        if score.name == "crps" and n_outputs > 1:
-            raise ValueError(
-                f"scoring='crps' is for one output, got {n_outputs}: "
-                "use 'squared' or 'log', or fit the outputs one by one"
-            )
-        least = check_least_bandwidth(self.min_bandwidth, n_outputs)
-        if least is None:
-            least = least_widths(measure, prepared.bounds, heard=self.bandwidth is None)
-        most = int(prepared.x_scaling.varies.sum())
-        task = Task(
-            whole=Sample(measure.X, prepared.y_scaling.apply(measure.Y), measure.weight),
-            active=prepared.x_scaling.varies,
-            centers=prepared.centers,
-            deals=prepared.deals if folded else [],
-            labels=prepared.deals[0].argmax(axis=0) if prepared.given else None,
-            locators=locators,
-            score=score,
-            least_widths=least / prepared.y_scaling.sd,
-            search=search,
-            n_members=n_members,
-            dimension=None if self._is_auto() else self._dimensions(most)[0],
-            others=prepared.others,
-        )
-        with one_blas_thread():  # workers see to it for themselves, what is between them does not
-            result = fit_ensemble(task, rng, parallel_map(self.n_jobs), report)
-        warn_of_no_room(self.n_components, n_outputs, locators, result.configurations)
-        self._keep_result(prepared, score, result)
+        options = self._check_against(data, options)
+        with one_blas_thread():  # for the computations between those of the workers
+            result = fit_ensemble(data, options, rng, parallel_map(self.n_jobs), report)
+        warn_of_no_room(self.n_components, data.n_outputs, options.locators, result.configurations)
+        self._keep_result(data, options.score, result)
         return self
 
-    def _search(self) -> SearchSpace:
+    def _check_parameters(self) -> EnsembleOptions:
+        """The parameters, checked as far as that is possible without data."""
         sigmas, penalty = check_bandwidth(self.bandwidth), check_penalty(self.penalty)
         sigma_z, sigma_y = (None, None) if sigmas is None else sigmas
-        return SearchSpace(
-            sigma_z,
-            sigma_y,
-            penalty,
-            least_sigma_y=0.0,
-            n_starts=check_count("n_starts", self.n_starts, low=1),
-            max_steps=check_count("max_iter", self.max_iter, low=1),
+        return EnsembleOptions(
+            locators=check_location(self.location),
+            score=SCORES[check_option("scoring", self.scoring, tuple(SCORES))],
+            search=SearchSpace(
+                sigma_z,
+                sigma_y,
+                penalty,
+                least_sigma_y=0.0,
+                n_starts=check_count("n_starts", self.n_starts, low=1),
+                max_steps=check_count("max_iter", self.max_iter, low=1),
+            ),
+            n_members=check_count("n_members", self.n_members, low=1),
         )
+
+    def _check_against(self, data: TrainingData, options: EnsembleOptions) -> EnsembleOptions:
+        """The options completed by the parameters whose check needs the data."""
+        if options.score.name == "crps" and data.n_outputs > 1:
+            raise ValueError(
+                f"scoring='crps' is for one output, got {data.n_outputs}: "
+                "use 'squared' or 'log', or fit the outputs one by one"
+            )
+        least = check_least_bandwidth(self.min_bandwidth, data.n_outputs)
+        if least is None:
+            least = least_widths(data.sample, data.bounds, heard=self.bandwidth is None)
+        (dz, *_) = (None,) if self._is_auto() else self._dimensions(int(data.active.sum()))
+        return replace(options, n_components=dz, least_widths=least / data.y_scaling.sd)
 
     def _what_to_fix(self) -> str:
         return "bandwidth, penalty, n_components and location, with n_members=1"
 
-    def _keep_result(self, prepared: Prepared, score: Score, result: EnsembleFit) -> None:
-        W = orient_signs(result.W, prepared.standardised)
-        scalings = prepared.y_scaling, prepared.x_scaling
-        density = Ensemble(result.parts, *scalings, W, result.stretch, prepared.bounds)
+    def _keep_result(self, data: TrainingData, score: Score, result: EnsembleFit) -> None:
+        W = orient_signs(result.W, data.standardised)
+        scalings = data.y_scaling, data.x_scaling
+        density = Ensemble(result.parts, *scalings, W, result.stretch, data.bounds)
         best = result.best
-        self._keep(prepared, density, best.setting)
+        self._keep(data, density, best.setting)
         self.components_ = W
         self.n_components_ = self._n_features_out = len(W)
         self.subspace_agreement_ = result.agreement
         self.location_ = best.location
         self.stretch_ = result.stretch
-        loss = score.in_units(np.array(result.loss), np.diag(prepared.y_scaling.sd))
+        loss = score.in_units(np.array(result.loss), np.diag(data.y_scaling.sd))
         self.cv_score_ = -float(loss)
         self.n_iter_ = max(1, result.n_steps)
         self.n_members_ = max(len(part.members) for _, part in result.parts)
-        self.cv_results_ = configuration_table(prepared, score, result)
+        self.cv_results_ = configuration_table(data, score, result)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from condensity._typing import Array
-from condensity.data.prepare import Prepared
+from condensity.data.prepare import TrainingData
 from condensity.data.resolution import RecordedValues
 from condensity.data.sample import Sample
 from condensity.distributions.bounded import Bounds
@@ -19,12 +19,12 @@ from condensity.lsce.configurations import Configuration
 from condensity.lsce.fit import EnsembleFit
 
 
-def configuration_table(prepared: Prepared, score: Score, result: EnsembleFit) -> dict[str, Array]:
+def configuration_table(data: TrainingData, score: Score, result: EnsembleFit) -> dict[str, Array]:
     """The configurations in scikit-learn's form; scores are minus losses, in the units of y.
 
     The scores of a split are those of the samples in a fold of the first deal.
     """
-    found, folds = result.configurations, prepared.deals[0]
+    found, folds = result.configurations, data.folds
     table: dict[str, Any] = {
         "param_location": np.array([c.location for c in found]),
         "param_n_components": np.array([c.n_components for c in found]),
@@ -35,7 +35,7 @@ def configuration_table(prepared: Prepared, score: Score, result: EnsembleFit) -
         "is_best": np.array([c is result.best for c in found]),
     }
     by_fold = [(folds / folds.sum(axis=1, keepdims=True)) @ c.losses for c in found]
-    losses = score.in_units(np.array(by_fold), np.diag(prepared.y_scaling.sd))
+    losses = score.in_units(np.array(by_fold), np.diag(data.y_scaling.sd))
     return table | score_columns(-losses)
 
 
@@ -57,9 +57,9 @@ def print_configuration(configuration: Configuration) -> None:
     )
 
 
-def least_widths(measure: Sample, bounds: Bounds | None, *, heard: bool) -> Array:
+def least_widths(sample: Sample, bounds: Bounds | None, *, heard: bool) -> Array:
     """The floor under the kernels' widths, in the units of y (dy,); warns of atoms if ``heard``."""
-    recorded = [RecordedValues.of(column, measure.weight) for column in measure.Y.T]
+    recorded = [RecordedValues.of(column, sample.weight) for column in sample.Y.T]
     if heard:
         _warn_of_atoms(recorded, bounds)
     return np.array([r.least_bandwidth for r in recorded])

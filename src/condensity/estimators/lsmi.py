@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from condensity._typing import Array
 from condensity._utils.validation import check_inputs, remember_inputs
-from condensity.data.prepare import Prepared
+from condensity.data.prepare import TrainingData
 from condensity.estimators.subspace_search import SubspaceSearch
 from condensity.fitting.moments import Reference
 from condensity.lsce.published import Solution
@@ -79,13 +79,13 @@ class LSMI(SubspaceSearch):
     def _describe(self, value: float) -> str:
         return f"SMI {-0.5 - value:.4f}"
 
-    def _finish(self, prepared: Prepared, best: Solution) -> None:
+    def _finish(self, data: TrainingData, best: Solution) -> None:
         self.smi_ = -best.value - 0.5
         self.bandwidth_ = (best.choice.sigma_z, best.choice.sigma_y)
         self.penalty_ = best.choice.penalty
-        self.n_centers_ = len(prepared.centers)
-        self._x_scaling = prepared.x_scaling
-        remember_inputs(self, prepared.header)
+        self.n_centers_ = len(data.centers)
+        self._x_scaling = data.x_scaling
+        remember_inputs(self, data.header)
 
     def transform(self, X: Any) -> Array:
         """The reduced inputs ``z = W x``, (m, dz), of standardised x."""

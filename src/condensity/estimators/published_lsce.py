@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condensity.data.prepare import Prepared
+from condensity.data.prepare import TrainingData
 from condensity.estimators.base import kernel_density
 from condensity.estimators.reducer import DensityReducer
 from condensity.estimators.subspace_search import SubspaceSearch
@@ -84,7 +84,7 @@ class PublishedLSCE(SubspaceSearch, DensityReducer):
     def _describe(self, value: float) -> str:
         return f"SCE {value:.4f}"
 
-    def _finish(self, prepared: Prepared, best: Solution) -> None:
-        density = kernel_density(prepared, self.components_, best.alpha, best.choice)
+    def _finish(self, data: TrainingData, best: Solution) -> None:
+        density = kernel_density(data, self.components_, best.alpha, best.choice)
         self.sce_ = best.value
-        self._keep(prepared, density, best.choice)
+        self._keep(data, density, best.choice)

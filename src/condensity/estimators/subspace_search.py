@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from condensity._typing import Array
 from condensity._utils.parallel import parallel_map
 from condensity._utils.parameters import check_count, check_rng, check_verbose
-from condensity.data.prepare import Prepared
+from condensity.data.prepare import TrainingData
 from condensity.estimators.base import cv_table, reporter
 from condensity.estimators.reducer import Reducer
 from condensity.fitting.moments import Reference
@@ -87,19 +87,19 @@ class SubspaceSearch(Reducer):
         -------
         self
         """
-        prepared, solutions = self._search(X, y, sample_weight)
-        self._finish(prepared, self._keep_best(prepared, solutions))
+        data, solutions = self._search(X, y, sample_weight)
+        self._finish(data, self._keep_best(data, solutions))
         return self
 
     @abstractmethod
-    def _finish(self, prepared: Prepared, best: Solution) -> None:
+    def _finish(self, data: TrainingData, best: Solution) -> None:
         """Set what is fitted besides the subspace."""
 
     @abstractmethod
     def _describe(self, value: float) -> str:
         """What is minimised, for people to read."""
 
-    def _search(self, X: Any, y: Any, sample_weight: Any) -> tuple[Prepared, list[Solution]]:
+    def _search(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingData, list[Solution]]:
         """Learn from every start."""
         max_steps = check_count("max_iter", self.max_iter, low=1)
         n_starts = check_count("n_starts", self.n_starts, low=1)
@@ -107,15 +107,13 @@ class SubspaceSearch(Reducer):
         candidates = self._candidates(RAW_BANDWIDTHS)
         scored = len(candidates) > 1 or self._is_auto()
         rng = check_rng(self.random_state)
-        prepared = self._prepare(X, y, sample_weight, rng, scored=scored)
-        active = prepared.x_scaling.varies
+        data = self._prepare(X, y, sample_weight, rng, scored=scored)
+        active = data.x_scaling.varies
         draw = partial(draw_starts, rng, active=active, n_starts=n_starts)
         starts = [W for dz in self._dimensions(int(active.sum())) for W in draw(dz)]
         procedure = Procedure(candidates, scored, max_steps, self._reference)
         mapper = parallel_map(self.n_jobs)
-        return prepared, search_from_starts(
-            prepared.plan, procedure, starts, mapper=mapper, report=report
-        )
+        return data, search_from_starts(data.plan, procedure, starts, mapper=mapper, report=report)
 
     def _print_progress(self, progress: StartProgress) -> None:
         name = type(self).__name__.removeprefix("Published")
@@ -128,7 +126,7 @@ class SubspaceSearch(Reducer):
     def _what_to_fix(self) -> str:
         return "bandwidth, penalty and n_components"
 
-    def _keep_best(self, prepared: Prepared, solutions: list[Solution]) -> Solution:
+    def _keep_best(self, data: TrainingData, solutions: list[Solution]) -> Solution:
         """Set what the search found: the best start of the best dimension, which is returned."""
         by_dimension = groupby(solutions, key=lambda s: len(s.W))
         winners = [min(group, key=lambda s: s.value) for _, group in by_dimension]
@@ -140,9 +138,9 @@ class SubspaceSearch(Reducer):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        self.components_ = orient_signs(best.W, prepared.plan.sample)
+        self.components_ = orient_signs(best.W, data.plan.sample)
         self.n_components_ = self._n_features_out = len(best.W)
-        self.subspaces_ = [orient_signs(winner.W, prepared.plan.sample) for winner in winners]
+        self.subspaces_ = [orient_signs(winner.W, data.plan.sample) for winner in winners]
         self.cv_results_ = cv_table([(len(s.W), s.choice) for s in winners])
         self.n_iter_ = max(1, best.n_steps)
         self.history_ = [

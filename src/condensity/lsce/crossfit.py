@@ -72,7 +72,7 @@ class Crossfit:
     whole: Sample
     active: Mask  # (dx,) the inputs that vary
     views: Sequence[MemberView]  # deal by deal
-    n_deals: int
+    n_partitions: int
     score: Score
     #: By view and sigma_y: every subspace of any dimension is judged with the same few.
     known: dict[tuple[int, float], ScoreTables] = field(
@@ -134,7 +134,7 @@ class Crossfit:
         out = np.zeros((len(values[0]), len(self.whole)))
         for view, value in zip(self.views, values, strict=True):
             out[:, view.rows] += value * (view.held_out.weight / self.whole.weight[view.rows])
-        return out / self.n_deals
+        return out / self.n_partitions
 
 
 @dataclass(frozen=True, eq=False)

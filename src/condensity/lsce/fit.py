@@ -1,22 +1,26 @@
-"""The algorithm of the default LSCE, from samples to the density that is shipped.
+"""The default algorithm of LSCE, from training data to the members of the final density.
 
-For every location: cross-fit configurations of more and more directions.  Stack them all by their
-loss at samples new to them; those that count are judged once more with all the centres there are,
-where that is more.  For each of them learn one more subspace from all samples, from what its
-members agree on; fit all coefficients to all samples; average; stretch the densities about their
-means as new samples ask for.  A single model is the one learned from all samples, for the best
-configuration.
+1. For every location, cross-fit configurations with more and more components.
+2. Stack all configurations by their held-out loss.  Select the settings of those with a positive
+   weight again with all centres, if there are more than model selection uses.
+3. For each of them, learn one more subspace from all samples.  It starts from the consensus of the
+   members.
+4. Fit all coefficients to all samples, and average the members.
+5. Calibrate: stretch the densities about their means until held-out samples are uniform.
+
+A single model (``n_members=1``) is the one learned from all samples for the best configuration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from condensity._typing import Array
 from condensity._utils.parallel import Mapper
+from condensity.data.prepare import TrainingData
 from condensity.lsce.averaged import AveragedMembers
 from condensity.lsce.calibration import best_stretch
 from condensity.lsce.configurations import (
@@ -31,24 +35,25 @@ from condensity.lsce.configurations import (
 )
 from condensity.lsce.consensus import complete_subspace, consensus, member_subspaces
 from condensity.lsce.crossfit import Crossfit
-from condensity.lsce.full_data import PendingFit, fit_coefficients, refine_with_all
+from condensity.lsce.full_data import PendingFit, fit_coefficients, refine_with_all, refit_location
 from condensity.lsce.member import MemberView, OutputKernels
-from condensity.lsce.settings import SearchSpace, first_setting
+from condensity.lsce.settings import EnsembleOptions, first_setting
 from condensity.lsce.stacking import stack
-from condensity.lsce.task import Task
 from condensity.subspaces.chart import Minimum
 
-#: The subspace that is shown is refined with kernels this much wider in z than the members': it is
-#: nearer to the true one, while members are to describe y.
+#: Largest number of centres of a member during model selection; the final model uses all centres.
+SELECTION_CENTERS = 200
+#: The final subspace is refined with kernels that are wider in z by this factor: it is then nearer
+#: to the true subspace, while the members' kernels are chosen to describe y.
 WIDENING = float(np.sqrt(2.0))
-#: Where the samples that all was chosen with are less than this share of all, a subspace that was
-#: refined by all is worth more than the average of those that members found.
-MOST = 0.5
+#: If the subsample has less than this share of the total weight, a subspace refined on all samples
+#: is better than the average over the members' subspaces.
+LARGE_SHARE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class EnsembleFit:
-    """What was learned."""
+    """The result of the algorithm."""
 
     configurations: Sequence[Configuration]
     weights: Array  # of the configurations
@@ -57,155 +62,211 @@ class EnsembleFit:
     W: Array  # (dz, dx) of the best configuration, learned from all samples
     agreement: Array  # (dx,) of its members
     n_steps: int  # of the search for W
-    stretch: Array  # (dy,) what all densities are stretched by, about their means
-    loss: float  # cross-fitted, of averages before they are stretched; NaN if nothing was held out
+    stretch: Array  # (dy,) factor of all densities, about their means
+    loss: float  # held-out, of the average before it is stretched; NaN without folds
 
 
 @dataclass(frozen=True, eq=False)
 class LearnedSubspaces:
     """The subspaces of one configuration."""
 
-    found: Sequence[Array]  # by the cross-fitted members
-    averaged: Sequence[Array]  # to be averaged over
-    last: Minimum  # from all samples
+    members: Sequence[Array]  # of the cross-fitted members
+    averaged: Sequence[Array]  # those in the final average
+    final: Minimum  # learned from all samples
 
 
 def fit_ensemble(
-    task: Task,
+    data: TrainingData,
+    options: EnsembleOptions,
     rng: np.random.Generator,
     mapper: Mapper,
     report: Callable[[Configuration], None],
 ) -> EnsembleFit:
     """Learn the density and the subspace."""
-    views = {name: task.view(name) for name in task.locators}
-    configurations: list[Configuration] = []
-    for name in task.locators:
-        search = task.search_in(views[name])
-        if task.deals:
-            crossfit = task.crossfit(name)
-            configurations += explore_dimensions(
-                crossfit, task.dimension, search, rng, mapper, report
-            )
-            crossfit.forget()
-        elif len(views[name].location.directions) <= (task.dimension or 0):
-            configurations.append(_settled(task, name, search))
+    nothing = np.zeros(len(data.sample))
+    views = {name: _view(data, options, name, nothing) for name in options.locators}
+    configurations = _explore(data, options, views, rng, mapper, report)
     if not configurations:
-        raise ValueError(_no_room(task, views))
-    weights, loss, stretch = np.ones(1), np.nan, np.ones(task.whole.Y.shape[1])
-    if task.deals:
-        configurations, weights, loss = _choose(task, views, configurations)
-        stretch = _stretch(task, views, configurations, weights)
-    kept = [(c, float(w)) for c, w in zip(configurations, weights, strict=True) if w > 0]
-    best = fewest_components([c for c, _ in kept])
-    if task.others is not None:
-        used = {c.location for c, _ in kept}
-        views |= {name: task.relocated(views[name]) for name in used}
-    learned = {id(c): _subspaces(task, c, views[c.location], rng) for c, _ in kept}
-    models = [_model(c, views[c.location], learned[id(c)].averaged) for c, _ in kept]
-    parts = [
-        (w, part) for (_, w), part in zip(kept, fit_coefficients(models, task.others), strict=True)
-    ]
-    W = learned[id(best)].last.W
-    agreement = consensus(learned[id(best)].found or [W])[1]
+        raise ValueError(_too_few_components(options, views))
+    weights, loss, stretch = np.ones(1), np.nan, np.ones(data.n_outputs)
+    if data.partitions:
+        configurations, weights, loss = _select(data, options, views, configurations)
+        stretch = _stretch(data, options, views, configurations, weights)
+    used = [(c, float(w)) for c, w in zip(configurations, weights, strict=True) if w > 0]
+    best = fewest_components([c for c, _ in used])
+    if data.remaining is not None:
+        Y, remaining = data.y_standardised.Y, data.remaining
+        names = {c.location for c, _ in used}
+        views |= {name: refit_location(views[name], Y, remaining) for name in names}
+    learned = {id(c): _subspaces(data, options, c, views[c.location], rng) for c, _ in used}
+    pending = [_pending(c, views[c.location], learned[id(c)].averaged) for c, _ in used]
+    averages = fit_coefficients(pending, data.remaining)
+    parts = [(w, average) for (_, w), average in zip(used, averages, strict=True)]
+    final = learned[id(best)].final
+    W, agreement = final.W, consensus(learned[id(best)].members or [final.W])[1]
     if views[best.location].location.anywhere:
-        W = complete_subspace(W, task.active)
-    n_steps = learned[id(best)].last.n_steps
-    return EnsembleFit(configurations, weights, best, parts, W, agreement, n_steps, stretch, loss)
+        W = complete_subspace(W, data.active)
+    return EnsembleFit(
+        configurations, weights, best, parts, W, agreement, final.n_steps, stretch, loss
+    )
 
 
-def _model(c: Configuration, view: MemberView, Ws: Sequence[Array]) -> PendingFit:
-    return PendingFit(OutputKernels.build(view, c.setting.sigma_y), c.setting, Ws)
+def _view(data: TrainingData, options: EnsembleOptions, location: str, held: Array) -> MemberView:
+    """The samples without the weight ``held`` (n,), in coordinates learned from them."""
+    return MemberView.of(
+        data.y_standardised,
+        held,
+        data.centers,
+        options.locators[location],
+        labels=data.labels,
+        least_widths=options.least_widths,
+    )
 
 
-def _choose(
-    task: Task, views: dict[str, MemberView], configurations: Sequence[Configuration]
+def _member_views(data: TrainingData, options: EnsembleOptions, location: str) -> list[MemberView]:
+    """One view for each fold of each partition, with all centres."""
+    return [_view(data, options, location, held) for folds in data.partitions for held in folds]
+
+
+def _crossfit(data: TrainingData, options: EnsembleOptions, location: str) -> Crossfit:
+    """The views of all members with the centres of model selection."""
+    views = [view.thinned(SELECTION_CENTERS) for view in _member_views(data, options, location)]
+    whole, n_partitions = data.y_standardised, len(data.partitions)
+    return Crossfit(location, whole, data.active, views, n_partitions, options.score)
+
+
+def _with_all_centers(data: TrainingData, options: EnsembleOptions, crossfit: Crossfit) -> Crossfit:
+    """The views of all members with all centres; the same object if it has them already."""
+    if all(len(view.basis) < SELECTION_CENTERS for view in crossfit.views):
+        return crossfit
+    views = _member_views(data, options, crossfit.location)
+    more = any(len(view.basis) > SELECTION_CENTERS for view in views)
+    return replace(crossfit, views=views) if more else crossfit
+
+
+def _explore(
+    data: TrainingData,
+    options: EnsembleOptions,
+    views: dict[str, MemberView],
+    rng: np.random.Generator,
+    mapper: Mapper,
+    report: Callable[[Configuration], None],
+) -> list[Configuration]:
+    """The configurations of all locations that fit into the number of components."""
+    configurations: list[Configuration] = []
+    dz = options.n_components
+    for name, view in views.items():
+        search = options.search_space(view)
+        if data.partitions:
+            crossfit = _crossfit(data, options, name)
+            configurations += explore_dimensions(crossfit, dz, search, rng, mapper, report)
+            crossfit.forget()
+        elif dz is not None and len(view.location.directions) <= dz:
+            unknown = np.full(len(data.sample), np.nan)
+            only = Configuration(name, dz, first_setting(search, dz), [], unknown, None)
+            configurations.append(only)
+    return configurations
+
+
+def _select(
+    data: TrainingData,
+    options: EnsembleOptions,
+    views: dict[str, MemberView],
+    configurations: Sequence[Configuration],
 ) -> tuple[list[Configuration], Array, float]:
-    """Weigh the configurations; those that count once more, with all the centres there are.
+    """All configurations, their weights, and the held-out loss of the weighted average.
 
-    Returns them all, their weights, and the loss of what is made of them.
+    Those with a positive weight are evaluated again with all centres, if there are more.
     """
-    found = list(configurations)
-    weights, loss = _weigh(task, found)
-    kept = np.flatnonzero(weights).tolist()
-    fuller: dict[str, Crossfit] = {}
-    for i in kept:
-        name, own = found[i].location, found[i].crossfit
-        assert own is not None
-        if name not in fuller:
-            fuller[name] = task.with_all_centers(own)
-    if any(found[i].crossfit is not fuller[found[i].location] for i in kept):
-        for name, full in fuller.items():
-            for i in (i for i in kept if found[i].location == name):
-                found[i] = reselect_setting(found[i], full, task.search_in(views[name]))
-            full.forget()
-        weights[kept], loss = _weigh(task, [found[i] for i in kept])
-    return found, weights, loss
+    configurations = list(configurations)
+    weights, loss = _weigh(options, configurations)
+    used = np.flatnonzero(weights).tolist()
+    full: dict[str, Crossfit] = {}
+    for i in used:
+        name, crossfit = configurations[i].location, configurations[i].crossfit
+        assert crossfit is not None
+        if name not in full:
+            full[name] = _with_all_centers(data, options, crossfit)
+    if any(configurations[i].crossfit is not full[configurations[i].location] for i in used):
+        for name, crossfit in full.items():
+            search = options.search_space(views[name])
+            for i in (i for i in used if configurations[i].location == name):
+                configurations[i] = reselect_setting(configurations[i], crossfit, search)
+            crossfit.forget()
+        weights[used], loss = _weigh(options, [configurations[i] for i in used])
+    return configurations, weights, loss
 
 
-def _weigh(task: Task, configurations: Sequence[Configuration]) -> tuple[Array, float]:
-    """The weights of the best average or, of single models, all of it for the best."""
-    if task.n_members > 1:
+def _weigh(
+    options: EnsembleOptions, configurations: Sequence[Configuration]
+) -> tuple[Array, float]:
+    """Stacking weights and their loss; a single model gives the best configuration weight one."""
+    if options.n_members > 1:
         return stack([c.judge() for c in configurations])
     best = fewest_components(configurations)
     return np.array([float(c is best) for c in configurations]), best.loss
 
 
 def _stretch(
-    task: Task,
+    data: TrainingData,
+    options: EnsembleOptions,
     views: dict[str, MemberView],
     configurations: Sequence[Configuration],
     weights: Array,
 ) -> Array:
-    """What densities are to be stretched by (dy,): no kernel gets narrower than its floor.
+    """Factors by which densities are stretched, (dy,); 1 if the caller has fixed sigma_y.
 
-    Nor than the user wants it.
+    No kernel becomes narrower than its floor.
     """
-    dy = task.whole.Y.shape[1]
-    if task.search.sigma_y is not None:
-        return np.ones(dy)
-    kept = [c for c, w in zip(configurations, weights, strict=True) if w > 0]
-    least = max(task.search_in(views[c.location]).least_sigma_y / c.setting.sigma_y for c in kept)
-    return np.full(dy, best_stretch([c.judge() for c in kept], weights[weights > 0], least))
+    if options.search.sigma_y is not None:
+        return np.ones(data.n_outputs)
+    used = [c for c, w in zip(configurations, weights, strict=True) if w > 0]
+    floors = [options.search_space(views[c.location]).least_sigma_y for c in used]
+    least = max(floor / c.setting.sigma_y for floor, c in zip(floors, used, strict=True))
+    factor = best_stretch([c.judge() for c in used], weights[weights > 0], least)
+    return np.full(data.n_outputs, factor)
 
 
-def _no_room(task: Task, views: dict[str, MemberView]) -> str:
+def _too_few_components(options: EnsembleOptions, views: dict[str, MemberView]) -> str:
     ((name, view),) = views.items()
     return (
-        f"location={name!r} depends on {len(view.location.directions)} directions, more than "
-        f"n_components={task.dimension}: raise n_components or choose location='none'"
+        f"location={name!r} needs n_components >= {len(view.location.directions)}, got "
+        f"{options.n_components}: raise n_components or pass location='none'"
     )
 
 
-def _settled(task: Task, name: str, search: SearchSpace) -> Configuration:
-    """The only configuration there is, when nothing is to be chosen."""
-    assert task.dimension is not None
-    dz = task.dimension
-    unknown = np.full(len(task.whole), np.nan)
-    return Configuration(name, dz, first_setting(search, dz), [], unknown, None)
+def _pending(c: Configuration, view: MemberView, Ws: Sequence[Array]) -> PendingFit:
+    return PendingFit(OutputKernels.build(view, c.setting.sigma_y), c.setting, Ws)
 
 
 def _subspaces(
-    task: Task, c: Configuration, view: MemberView, rng: np.random.Generator
+    data: TrainingData,
+    options: EnsembleOptions,
+    c: Configuration,
+    view: MemberView,
+    rng: np.random.Generator,
 ) -> LearnedSubspaces:
     """The members' subspaces, and the one learned from all samples.
 
-    That one starts from what the members agree on, and from random subspaces when it is alone.
+    The latter starts from the consensus of the members; a single model also starts from random
+    subspaces.
     """
-    dz, search = c.n_components, task.search
-    found = member_subspaces(c, view) if c.crossfit is not None else []
-    lead, alone = view.location.directions, task.n_members == 1
-    starts = starting_points(view, task.active, dz, search.n_starts, rng)
-    if dz >= task.active.sum():  # there is but one subspace
-        return LearnedSubspaces(found, starts, Minimum(starts[0], np.nan, 0))
-    W = subspace_containing(lead, consensus(found)[0]) if found else starts[0]
+    dz, search, remaining = c.n_components, options.search, data.remaining
+    members = member_subspaces(c, view) if c.crossfit is not None else []
+    lead, alone = view.location.directions, options.n_members == 1
+    starts = starting_points(view, data.active, dz, search.n_starts, rng)
+    if dz >= data.active.sum():  # there is only one subspace
+        return LearnedSubspaces(members, starts, Minimum(starts[0], np.nan, 0))
+    W = subspace_containing(lead, consensus(members)[0]) if members else starts[0]
     if alone or not c.refined:
-        last = learn_subspace(search.max_steps, (view, [W, *starts] if alone else [W], c.setting))
-    if c.refined or not found:
-        start = last.W if alone else W
-        last = refine_subspace(search.max_steps, (view, start, c.setting), widening=WIDENING)
-        # Samples that belong together must not judge one another: the others come without labels.
-        if task.others is not None and task.labels is None:
-            last = refine_with_all(view, last.W, c.setting, task.others, widening=WIDENING)
-            alone = alone or task.others.share < MOST
-    others = [] if alone else [subspace_containing(lead, W) for W in found]
-    return LearnedSubspaces(found, [*others, last.W], last)
+        final = learn_subspace(search.max_steps, (view, [W, *starts] if alone else [W], c.setting))
+    if c.refined or not members:
+        start = final.W if alone else W
+        final = refine_subspace(search.max_steps, (view, start, c.setting), widening=WIDENING)
+        # The remaining samples have no labels, so samples that belong together could not be
+        # left out together.
+        if remaining is not None and data.labels is None:
+            final = refine_with_all(view, final.W, c.setting, remaining, widening=WIDENING)
+            alone = alone or remaining.share < LARGE_SHARE
+    averaged = [] if alone else [subspace_containing(lead, W) for W in members]
+    return LearnedSubspaces(members, [*averaged, final.W], final)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from condensity._typing import Array
 from condensity.fitting.selection import GridIndex, descend_grid
+from condensity.fitting.scores import Score
 from condensity.lsce.crossfit import Crossfit
+from condensity.lsce.location import Locator
+from condensity.lsce.member import MemberView
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,26 @@ class SearchSpace:
     def penalties(self) -> tuple[float, ...]:
         """The penalties to choose from."""
         return PENALTIES if self.penalty is None else (self.penalty,)
+
+
+@dataclass(frozen=True, eq=False)
+class EnsembleOptions:
+    """What the default algorithm may choose from, and the score it chooses by."""
+
+    locators: dict[str, Locator]
+    score: Score
+    search: SearchSpace
+    n_members: int
+    n_components: int | None = None  # None: increased while the held-out loss improves
+    least_widths: Array | float = 0.0  # (dy,) of kernels, in standard deviations of y
+
+    def search_space(self, view: MemberView) -> SearchSpace:
+        """The search space with the floor of a view: a kernel of output j has width sigma_y |L_j|.
+
+        L is the Cholesky factor of the view.
+        """
+        least = float(np.max(self.least_widths / np.linalg.norm(view.factor, axis=1)))
+        return replace(self.search, least_sigma_y=least)
 
 
 def first_setting(search: SearchSpace, dz: int) -> Setting:
