@@ -18,8 +18,8 @@ from ratios import quickest, show_header, show_row
 from condensity.data.chunks import PART, InMemoryChunks
 from condensity.data.sample import Sample
 from condensity.data.subsample import row_hashes
-from condensity.estimators.regressor_location import check_location
 from condensity.lsce.full_data import _loss_and_gradient, _plane_sums, _sums
+from condensity.lsce.location import check_location
 from condensity.lsce.member import MemberView, OutputKernels
 
 SUBSAMPLE, SIGMA_Z, SIGMA_Y = 2000, 0.25, 0.35

@@ -297,4 +297,4 @@ def test_a_regressor_that_cannot_be_fitted_is_named_with_the_remedy():
 def test_a_regressor_that_knows_no_weights_is_refused_with_weights():
     weight = np.linspace(1, 2, 40)
     refused = LSCE(1, location=KNeighborsRegressor(), n_members=1)
-    assert_refused(refused, "KNeighborsRegressor takes no sample_weight", X, Y, weight)
+    assert_refused(refused, "KNeighborsRegressor does not accept sample_weight", X, Y, weight)

@@ -29,11 +29,11 @@ from condensity.estimators.lsce_summary import (
 )
 from condensity.estimators.published_lsce import PublishedLSCE
 from condensity.estimators.reducer import DensityReducer
-from condensity.estimators.regressor_location import check_location
 from condensity.fitting.scores import SCORES, Score
 from condensity.lsce.averaged import Ensemble
 from condensity.lsce.configurations import Configuration
 from condensity.lsce.fit import EnsembleFit, fit_ensemble
+from condensity.lsce.location import check_location
 from condensity.lsce.settings import EnsembleOptions, SearchSpace
 from condensity.subspaces.grassmann import orient_signs
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from condensity._typing import Array, Indices
 from condensity._utils.parallel import one_blas_thread, parallel_map
 from condensity._utils.parameters import check_counts, check_part, check_rng
+from condensity._utils.seeds import fill_seeds
 from condensity._utils.validation import (
     check_enough,
     check_folds,
@@ -27,7 +28,7 @@ from condensity.distributions.base import Distribution
 from condensity.estimators.base import ConditionalDensityEstimator, score_columns
 from condensity.estimators.lscde import LSCDE
 from condensity.estimators.sliced import SIR
-from condensity.estimators.two_steps import TwoSteps, check_has_components, seeded, splits
+from condensity.estimators.two_steps import TwoSteps, check_has_components, splits
 from condensity.fitting.selection import first_minimum
 
 
@@ -180,7 +181,9 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
         density = LSCDE() if self.density is None else self.density
         check_part("reducer", reducer, "transform", "a transformer")
         check_part("density", density, "predict_dist", "an estimator of conditional densities")
-        return seeded(clone(reducer), rng), seeded(clone(density), rng)
+        # The same seeds for all folds and all numbers of components.
+        parts = [fill_seeds(clone(p), lambda: int(rng.integers(2**31))) for p in (reducer, density)]
+        return parts[0], parts[1]
 
     def _labels(self, X: Array, Y: Array, weight: Array, rng: np.random.Generator) -> Indices:
         """The fold of each row, (n,)."""

@@ -104,16 +104,6 @@ def _set(part: Any, name: str, value: Any) -> None:
     part.set_params(**dict.fromkeys(_names(part, name), value))
 
 
-def seeded(part: Any, rng: np.random.Generator) -> Any:
-    """The part with seeds where it has none: the same for all folds and numbers of components."""
-    unseeded = {
-        name: int(rng.integers(2**31))
-        for name, value in part.get_params().items()
-        if value is None and (name == "random_state" or name.endswith("__random_state"))
-    }
-    return part.set_params(**unseeded)
-
-
 def check_has_components(reducer: Any) -> None:
     """Refuse a reducer that has no number of components, or several."""
     found = _names(reducer, "n_components")

@@ -24,7 +24,6 @@ from condensity.data.sample import Sample, Scaling
 from condensity.distributions.bounded import Bounds
 from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
 from condensity.estimators.published_lsce import PublishedLSCE
-from condensity.estimators.regressor_location import FittedRegressor
 from condensity.estimators.subspace_search import Start
 from condensity.fitting.density import KernelDensity
 from condensity.fitting.neighbors import NeighborDensity
@@ -33,7 +32,7 @@ from condensity.io.atomic import write_atomically
 from condensity.io.container import DamagedFileError, pack, unpack
 from condensity.io.integrity import check_integrity
 from condensity.lsce.averaged import AveragedMembers, Ensemble
-from condensity.lsce.location import Constant, Plane
+from condensity.lsce.location import Constant, FittedRegressor, Plane
 from condensity.lsce.member import Coefficients
 from condensity.tables.frames import Column
 from condensity.tables.model import TableModel, Verdict

@@ -1,33 +1,42 @@
-"""Where y is expected given x, and what is left of it when nothing may judge itself.
+"""Locations: models of the mean of y given x, with residuals of samples left out.
 
-``y = m(x) + r``.  The residuals that a density is fitted to must be those of samples the location
-has not seen, or the density comes out overconfident: for a ridge regression they are known in
+``y = m(x) + r``.  The density is fitted to the residuals r.  They must be those of samples that
+were left out of the fit of m, or the density is overconfident.  For a ridge regression they have a
 closed form, ``r_F = (I - H_FF)^-1 (y_F - m(x_F))`` for samples F left out together, H the hat
-matrix.  F is a single sample, or all of a fold where folds keep together what belongs together.
+matrix.  F is a single sample, or a whole fold if the caller's folds keep samples together.  For a
+regressor they are out-of-fold residuals.
+
+A new location is a ``Locator`` with a name in ``LOCATIONS``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from sklearn.base import clone, is_regressor
+from sklearn.utils.validation import has_fit_parameter
 
 from condensity._typing import Array, Indices
+from condensity._utils.seeds import fill_seeds
 
 #: Ridge penalties, relative to the inputs' variances.
 PENALTIES = tuple(np.logspace(-5.0, 1.5, 14).tolist())
+#: Folds for the out-of-fold residuals of a regressor.
+INNER_FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
 class Location:
-    """A location in standardised units, with residuals of samples as if not seen."""
+    """A location in standardised units, and the residuals of samples left out."""
 
     at: Callable[[Array], Array]  # x (m, dx) -> m(x) (m, dy)
     residuals: Array  # (n, dy)
-    directions: Array  # (l, dx) orthonormal rows: m depends on x through these alone ...
+    directions: Array  # (l, dx) orthonormal rows: m depends on x only through these ...
     anywhere: bool = False  # ... unless it may depend on all of x
-    shrinkage: Shrinkage | None = None  # how a plane was found
+    shrinkage: Shrinkage | None = None  # the penalties of a plane
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +49,8 @@ class Shrinkage:
     def slope(self, xx: Array, xy: Array, share: float) -> Array:
         """The plane's slope (dx, dy) for more samples than the penalties were chosen with.
 
-        ``xx`` (dx, dx) and ``xy`` (dx, dy) are covariances over all samples; those before had
-        ``share`` of their weight, and a penalty that is absolute weighs so much less.
+        ``xx`` (dx, dx) and ``xy`` (dx, dy) are covariances over all samples.  The penalties were
+        chosen with ``share`` of the weight and are absolute, so they are scaled by it.
         """
         columns = [
             np.linalg.solve(xx + share * penalty * np.eye(len(xx)), xy @ axis)
@@ -50,29 +59,30 @@ class Shrinkage:
         return np.asarray(np.column_stack(columns) @ self.axes.T)
 
 
-#: Learns a location from X (n, dx), Y (n, dy), weights (n,) that sum to one and, or None, labels
-#: (n,) of samples that must be left out together.
+#: Learns a location from X (n, dx), Y (n, dy), weights (n,) that sum to one, and labels (n,) of
+#: samples that must be left out together, or None.
 Locator = Callable[[Array, Array, Array, Indices | None], Location]
 
 
 def constant_location(X: Array, Y: Array, weight: Array, labels: Indices | None = None) -> Location:
-    """The mean of y, whatever x."""
+    """Constant location: the mean of y."""
     mean = weight @ Y
     return Location(Constant(mean), Y - mean, np.empty((0, X.shape[1])))
 
 
 def linear_location(X: Array, Y: Array, weight: Array, labels: Indices | None = None) -> Location:
-    """Ridge regression, its penalties chosen by residuals of samples left out.
+    """Ridge regression, with penalties chosen by the residuals of samples left out.
 
-    Outputs may lie near a sheet, and what holds them there must not be shrunk away with what moves
-    them along it: penalties are chosen for uncorrelated combinations of the outputs, the principal
-    axes of the residuals for the one penalty that makes their covariance smallest.
+    Outputs may lie near a surface.  A common penalty would shrink the relation that holds them
+    there together with the motion along it.  So the penalties are chosen for uncorrelated
+    combinations of the outputs: the principal axes of the residuals for the single penalty whose
+    residual covariance has the smallest determinant.
     """
     ridge = _Ridge.of(X, Y, weight, labels)
     axes = ridge.axes()
     penalties, left = ridge.best(axes)
     slopes = [ridge.slope(penalty, axis) for penalty, axis in zip(penalties, axes.T, strict=True)]
-    slope = np.column_stack(slopes) @ axes.T  # orthonormal: combinations back to outputs
+    slope = np.column_stack(slopes) @ axes.T  # the axes are orthonormal: back to outputs
     plane = Plane(ridge.y_mean - ridge.x_mean @ slope, slope)
     return Location(
         plane,
@@ -147,14 +157,14 @@ def _left_out(errors: Array, half: Array, root: Array, labels: Indices | None) -
 
 
 def row_basis(rows: Array) -> Array:
-    """Orthonormal rows that span those of ``rows``, but for what rounding alone adds."""
+    """Orthonormal rows that span ``rows``, without directions that are rounding errors."""
     _, S, Vt = np.linalg.svd(rows, full_matrices=False)
     return np.asarray(Vt[1e-10 * max(float(S.max(initial=0.0)), 1e-300) < S])
 
 
 @dataclass(frozen=True, eq=False)
 class Constant:
-    """The same for all x."""
+    """A constant function of x."""
 
     mean: Array  # (dy,)
 
@@ -173,3 +183,71 @@ class Plane:
     def __call__(self, X: Array) -> Array:
         """For the rows of ``X`` (m, dx)."""
         return np.asarray(self.intercept + X @ self.slope)
+
+
+@dataclass(frozen=True, eq=False)
+class RegressorLocation:
+    """Learns a location with clones of a scikit-learn regressor."""
+
+    regressor: Any
+
+    def __call__(
+        self, X: Array, Y: Array, weight: Array, labels: Indices | None = None
+    ) -> Location:
+        """Fit to all samples, and to all folds but one for the out-of-fold residuals."""
+        predicted = np.empty_like(Y)
+        if labels is None or len(np.unique(labels)) < 2:
+            labels = np.random.default_rng(0).permutation(len(X)) % min(INNER_FOLDS, len(X))
+        for label in np.unique(labels):
+            train, test = labels != label, labels == label
+            predicted[test] = self._fit(X[train], Y[train], weight[train])(X[test])
+        no_directions = np.empty((0, X.shape[1]))
+        return Location(self._fit(X, Y, weight), Y - predicted, no_directions, anywhere=True)
+
+    def _fit(self, X: Array, Y: Array, weight: Array) -> FittedRegressor:
+        # A fixed seed gives all members the same regressor.
+        model, options = fill_seeds(clone(self.regressor), lambda: 0), {}
+        if has_fit_parameter(model, "sample_weight"):
+            options["sample_weight"] = weight * (len(weight) / weight.sum())
+        elif np.ptp(weight) > 1e-9 * weight.max():
+            raise ValueError(
+                f"location={type(model).__name__} does not accept sample_weight, which unequal "
+                "weights and repeated rows need: choose a regressor that accepts it"
+            )
+        try:
+            return FittedRegressor(model.fit(X, Y if Y.shape[1] > 1 else Y[:, 0], **options))
+        except ValueError as error:
+            raise ValueError(
+                f"location={type(model).__name__} cannot be fitted to {len(X)} samples of "
+                f"{Y.shape[1]} outputs ({error}): choose another regressor, or wrap it in "
+                "sklearn.multioutput.MultiOutputRegressor"
+            ) from None
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRegressor:
+    """A fitted regressor as a function of x with values (m, dy)."""
+
+    model: Any
+
+    def __call__(self, X: Array) -> Array:
+        """Predict for the rows of ``X`` (m, dx)."""
+        return np.asarray(self.model.predict(X), dtype=float).reshape(len(X), -1)
+
+
+#: The locations by name; "auto" tries all of them.
+LOCATIONS: dict[str, Locator] = {"none": constant_location, "linear": linear_location}
+
+
+def check_location(value: Any) -> dict[str, Locator]:
+    """The locations that the parameter ``location`` names, or that of a regressor."""
+    if isinstance(value, str) and value == "auto":
+        return LOCATIONS
+    if isinstance(value, str) and value in LOCATIONS:
+        return {value: LOCATIONS[value]}
+    if not isinstance(value, str | type) and hasattr(value, "fit") and is_regressor(value):
+        return {type(value).__name__: RegressorLocation(value)}
+    raise ValueError(
+        f"location must be 'auto', {', '.join(map(repr, LOCATIONS))} or a regressor with fit and "
+        f"predict, got {value!r}"
+    )
