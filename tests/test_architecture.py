@@ -124,6 +124,11 @@ def test_files_fit_in_one_head(path):
     assert lines_of_code(path) <= 300
 
 
+def test_no_two_modules_have_the_same_name():
+    names = [path.name for path in FILES if path.name != "__init__.py"]
+    assert sorted(set(names)) == sorted(names)
+
+
 SCRIPTS = sorted((ROOT / "explorer" / "template").glob("*.js"))
 
 

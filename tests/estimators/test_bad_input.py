@@ -135,7 +135,7 @@ def test_parameters(estimator, parameters, match):
     ("parameters", "match"),
     [
         ({"n_components": 0}, "n_components must be an integer between 1 and 3, .* got 0"),
-        ({"n_components": 4}, "the number of inputs that vary, or 'auto', got 4"),
+        ({"n_components": 4}, "the number of varying inputs, or 'auto', got 4"),
         ({"n_components": True}, "got True"),
         ({"n_components": "all"}, "got 'all'"),
         ({"n_starts": 0}, "n_starts must be an integer >= 1, got 0"),
@@ -272,11 +272,14 @@ def test_a_location_must_fit_into_the_components():
     assert_refused(settled, remedy, X, two)
 
 
-def test_a_location_that_finds_no_room_is_not_passed_over_in_silence():
+def test_a_skipped_location_is_named_in_a_warning():
     two = np.column_stack([Y, Y**2])
     quick = {"n_starts": 1, "max_iter": 2, "random_state": 0}
-    told = "n_components=1 leaves no room for location='linear', .* each of 2 outputs.*'auto'"
-    with pytest.warns(UserWarning, match=told):
+    message = (
+        "linear location skipped: it needs n_components >= 2, got 1; .* much wider where the mean "
+        "of y depends on x; .* use 'auto', or pass location='none' to silence this"
+    )
+    with pytest.warns(UserWarning, match=message):
         LSCE(1, **quick).fit(X, two)
     for meant in (LSCE(1, location="none", **quick), LSCE(2, **quick)):
         meant.fit(X, two)  # a warning would be an error here

@@ -11,8 +11,9 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import validate_data
 
-from condensity import LSCDE, LSCE, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
+from condensity import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
 from condensity.datasets import toy_b
 from condensity.distributions import chunked as parted
 from condensity.fitting.selection import BANDWIDTHS, PENALTIES, RAW_BANDWIDTHS
@@ -80,7 +81,7 @@ def data(n=80, dy=1, seed=0):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:y equals:UserWarning")
 @pytest.mark.filterwarnings("ignore:y in column:UserWarning")
-@pytest.mark.filterwarnings("ignore:n_components=1 leaves no room:UserWarning")
+@pytest.mark.filterwarnings("ignore:linear location skipped:UserWarning")
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
@@ -294,3 +295,58 @@ def test_random_state_may_be_a_generator_of_either_kind(make):
     )
     np.testing.assert_array_equal(a, b)
     assert (a != other).any()
+
+
+#: Estimators, each with its last computation before attributes are set.
+LAST_COMPUTATIONS = {
+    "LSCE": (
+        LSCE(2, n_starts=1, n_members=1, max_iter=3, random_state=0),
+        "condensity.estimators.lsce.configuration_table",
+    ),
+    "published": (
+        LSCE.as_published(2, random_state=0).set_params(n_starts=1, max_iter=5),
+        "condensity.estimators.published_lsce.kernel_density",
+    ),
+    "LSMI": (
+        LSMI(2, n_starts=1, max_iter=5, random_state=0),
+        "condensity.estimators.subspace_search.Start",
+    ),
+    "LSCDE": (LSCDE(random_state=0), "condensity.estimators.lscde.candidate_table"),
+    "EpsilonKDE": (EpsilonKDE(random_state=0), "condensity.estimators.epsilon_kde.neighbor_table"),
+    "Reduced": (Reduced(random_state=0), "condensity.estimators.reduced.score_columns"),
+    "SIR": (SIR(), "condensity.estimators.sliced.sliced_directions"),
+    "SAVE": (SAVE(), "condensity.estimators.sliced.sliced_directions"),
+    "FixedSubspace": (FixedSubspace(), "condensity.estimators.fixed_subspace.check_directions"),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("at_the_end", [False, True], ids=["last computation", "input names"])
+@pytest.mark.parametrize("case", LAST_COMPUTATIONS)
+def test_a_fit_that_fails_late_keeps_the_earlier_fit(case, at_the_end, monkeypatch):
+    estimator, last = LAST_COMPUTATIONS[case]
+    X, y = data(60)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = clone(estimator).fit(frame, y[:, 0])
+    methods = [getattr(model, name) for name in ("transform", "predict") if hasattr(model, name)]
+    before, answers = dict(vars(model)), [method(frame) for method in methods]
+
+    def fail(*args, **kwargs):
+        raise RuntimeError("late")
+
+    def fail_for_the_model(estimator, *args, reset=True, **kwargs):
+        if estimator is model and reset:
+            fail()
+        return validate_data(estimator, *args, reset=reset, **kwargs)
+
+    with monkeypatch.context() as patch:
+        if at_the_end:
+            patch.setattr("condensity._utils.validation.validate_data", fail_for_the_model)
+        else:
+            patch.setattr(last, fail)
+        with pytest.raises(RuntimeError, match="late"):
+            model.fit(np.hstack([X, X**2]), np.column_stack([y, y**2]))
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[name] is value for name, value in before.items())
+    for method, answer in zip(methods, answers, strict=True):
+        np.testing.assert_array_equal(method(frame), answer)

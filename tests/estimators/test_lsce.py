@@ -346,7 +346,7 @@ def test_verbose_prints_a_line_for_every_configuration(capsys):
     LSCE(n_components=1, **QUICK, verbose=1).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
-    told = r"\[LSCE\] location linear, n_components=1: loss at new samples -\d+\.\d{4} "
+    told = r"\[LSCE\] location linear, n_components=1: held-out loss -\d+\.\d{4} "
     assert re.match(told, lines[1])
 
 

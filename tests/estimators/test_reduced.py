@@ -188,7 +188,7 @@ def test_weights_of_zero_are_as_if_the_samples_were_not_there():
 def test_unequal_weights_need_steps_that_take_them():
     X, y = toy_b().sample(60, random_state=0)
     weight = np.linspace(1, 2, 60)
-    remedy = "PCA takes no sample_weight, which samples of unequal weight need: choose one that"
+    remedy = "PCA does not accept sample_weight, which unequal weights need: choose one that"
     with pytest.raises(ValueError, match=remedy):
         Reduced(PCA(1), QUICK).fit(X, y, weight)
     Reduced(PCA(1), QUICK).fit(X, y, np.full(60, 3.0))
@@ -287,10 +287,10 @@ def test_frames_keep_their_names_on_the_way_to_the_reducer():
             "Reduced cannot split n_samples=40 .* fix n_components",
         ),
         ({"random_state": -1}, "random_state must be an integer >= 0"),
-        ({"n_components": 6}, "between 1 and 5, the number of inputs that vary, got 6"),
+        ({"n_components": 6}, "between 1 and 5, the number of varying inputs, got 6"),
         (
             {"n_components": [1, 6]},
-            "n_components=6 cannot be tried on 32 of the samples .*pass the numbers to try",
+            "n_components=6 cannot be tried on 32 of the samples .*pass a sequence of numbers",
         ),
     ],
 )

@@ -61,7 +61,10 @@ def test_two_outputs_tell_two_directions_in_two_slices_each():
     model = SIR(2, n_slices=2).fit(X, Y)
     assert model.n_slices_ == [2, 2]
     assert subspace_error(model.components_, np.eye(5)[[1, 3]]) < 0.2
-    with pytest.raises(ValueError, match="between 1 and 2, as many as 2 and 2 slices of y tell"):
+    with pytest.raises(
+        ValueError,
+        match="between 1 and 2, the number of directions that 2 and 2 slices of y determine",
+    ):
         SIR(3, n_slices=2).fit(X, Y)
 
 
@@ -131,7 +134,7 @@ def test_a_constant_input_gets_no_weight(reducer):
     ("parameters", "match"),
     [
         ({"n_components": 0}, "n_components must be an integer >= 1, got 0"),
-        ({"n_components": 5}, "between 1 and 4, the number of inputs that vary, got 5"),
+        ({"n_components": 5}, "between 1 and 4, the number of varying inputs, got 5"),
         ({"n_components": "auto"}, "got 'auto'"),
         ({"n_slices": 1}, "n_slices must be an integer >= 2 or 'auto', got 1"),
         ({"n_slices": "many"}, "got 'many'"),
@@ -147,7 +150,8 @@ def test_parameters(reducer, parameters, match):
 
 def test_sir_cannot_find_more_than_its_slices_tell():
     X, Y = oblique(40)
-    remedy = r"between 1 and 1, as many as 2 slices of y tell \(raise n_slices where .*\), got 2"
+    limit = "between 1 and 1, the number of directions that 2 slices of y determine"
+    remedy = limit + r" \(raise n_slices if .*\), got 2"
     with pytest.raises(ValueError, match=remedy):
         SIR(2).fit(X, Y > 2)
     assert SAVE(2).fit(X, Y > 2).components_.shape == (2, 4)

@@ -1,24 +1,15 @@
-"""Kernel density estimation among neighbours: the plainest estimate of p(y|x)."""
+"""Kernel density estimation among neighbours."""
 
 from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-
-from condensity._typing import Array
 from condensity._utils.parallel import parallel_map
 from condensity._utils.parameters import check_epsilon, check_rng, check_width
 from condensity.data.prepare import prepare
-from condensity.estimators.base import ConditionalDensityEstimator, score_columns
-from condensity.fitting.neighbors import (
-    NeighborChoice,
-    NeighborDensity,
-    given_radius,
-    radii,
-    select_radius,
-)
-from condensity.fitting.scores import SCORES
+from condensity.estimators.cv_results import neighbor_table
+from condensity.estimators.density_estimator import ConditionalDensityEstimator
+from condensity.fitting.neighbors import NeighborDensity, given_radius, radii, select_radius
 from condensity.fitting.selection import BANDWIDTHS
 
 
@@ -26,38 +17,50 @@ class EpsilonKDE(ConditionalDensityEstimator):
     """ε-neighbour kernel density estimation: p(y|x) from the samples near x.
 
     ``p(y|x)`` is the mean of ``N(y; y_k, sigma_y^2)`` over the samples k with ``|x - x_k| <=
-    epsilon``, or over the nearest where there is none.  Inputs and outputs are standardised first.
-    Epsilon and the bandwidth are those with the smallest held-out squared loss, so that no sample
-    explains itself; equal samples share a fold.  A baseline of the paper, and the first to suffer
-    when inputs are many.
+    epsilon``, or over the nearest samples if there are none.  Inputs and outputs are standardised
+    first.  Epsilon and the bandwidth are those with the smallest held-out squared loss.  Equal
+    samples share a fold, so that no sample explains its own copy.  It is a baseline of the paper
+    [1]_, and suffers most when there are many inputs.
 
     Parameters
     ----------
     epsilon : None or float, default=None
-        Radius of the neighbourhood, in standard deviations of the inputs; infinity takes all
-        samples, 0 those nearest.  None selects it by cross-validation, from quantiles of the
+        Radius of the neighbourhood, in standard deviations of the inputs.  Infinity takes all
+        samples, 0 the nearest.  None selects it by cross-validation, from quantiles of the
         distances between samples and infinity.
     bandwidth : None or float, default=None
-        sigma_y, in standard deviations of the outputs; None selects it by cross-validation.
+        sigma_y, in standard deviations of the outputs.  None selects it by cross-validation.
     cv : int, splitter or iterable of splits, default=5
-        Number of random folds, or whatever holds every sample out exactly once; for folds by group
-        pass ``list(GroupKFold(5).split(X, y, groups))``.
+        Number of random folds, or splits that hold out every sample exactly once.  For folds by
+        group pass ``list(GroupKFold(5).split(X, y, groups))``.
     random_state : None, int, RandomState or Generator, default=None
-        Draws the folds.
+        Seed for the folds.
     n_jobs : None or int, default=None
-        Workers for the cross-validation; the answer does not depend on it.
+        Number of workers for the cross-validation.  The result does not depend on it.
 
     Attributes
     ----------
     epsilon_ : float
-        In standard deviations of the inputs.
+        Radius, in standard deviations of the inputs.
     bandwidth_ : float
-        In standard deviations of the outputs.
-    cv_results_ : dict of arrays
+        sigma_y, in standard deviations of the outputs.
+    cv_results_ : dict of ndarray
         Held-out scores of all candidates, in the units of ``score``;
         ``pandas.DataFrame(cv_results_)`` shows them.
-    n_features_in_, feature_names_in_
-        Inputs seen in ``fit``.
+    n_features_in_ : int
+        Number of inputs seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the inputs, if ``fit`` was given a data frame.
+
+    See Also
+    --------
+    LSCDE : A least-squares estimate of p(y|x).
+    Reduced : A density on reduced inputs.
+
+    References
+    ----------
+    .. [1] V. Tangkaratt, N. Xie, M. Sugiyama, "Conditional density estimation with dimensionality
+       reduction via squared-loss conditional entropy minimization," Neural Computation 27(1), 2015.
 
     Examples
     --------
@@ -85,18 +88,21 @@ class EpsilonKDE(ConditionalDensityEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Keep the samples, and choose how near and how wide.
+        """Store the samples, and choose the radius and the bandwidth.
 
         Parameters
         ----------
-        X : array-like (n, dx)
-        y : array-like (n,) or (n, dy)
-        sample_weight : array-like (n,), optional
-            Integer weights are repetitions.
+        X : array-like of shape (n, dx)
+            Inputs.
+        y : array-like of shape (n,) or (n, dy)
+            Targets.
+        sample_weight : array-like of shape (n,), default=None
+            Weights; integer weights are equivalent to repeated samples.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         epsilon, width = check_epsilon(self.epsilon), check_width(self.bandwidth)
         rng = check_rng(self.random_state)
@@ -124,15 +130,8 @@ class EpsilonKDE(ConditionalDensityEstimator):
         density = NeighborDensity(
             data.x_scaling, data.y_scaling, sample, choice.epsilon, choice.sigma_y
         )
-        self._remember(data, density)
+        cv_results = neighbor_table(choice, data.y_scaling.sd)
+        self._set_density(data, density)
         self.epsilon_, self.bandwidth_ = choice.epsilon, choice.sigma_y
-        self.cv_results_ = _table(choice, np.diag(data.y_scaling.sd))
+        self.cv_results_ = cv_results
         return self
-
-
-def _table(choice: NeighborChoice, unit: Array) -> dict[str, Array]:
-    """All candidates with their scores, in the units of y."""
-    epsilon, sigma_y = np.meshgrid(choice.epsilons, choice.bandwidths, indexing="ij")
-    losses = choice.losses.reshape(epsilon.size, -1)
-    parameters = {"param_epsilon": epsilon.ravel(), "param_bandwidth": sigma_y.ravel()}
-    return parameters | score_columns(-SCORES["squared"].in_units(losses, unit))

@@ -1,40 +1,42 @@
-"""Directions that are known beforehand, in the shape of a transformer."""
+"""A transformer with given directions."""
 
 from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator
 
 from condensity._typing import Array
 from condensity._utils.parameters import check_directions
-from condensity._utils.validation import (
-    check_first_inputs,
-    check_inputs,
-    check_weight,
-    remember_inputs,
-)
+from condensity._utils.validation import check_first_inputs, check_weight, remember_inputs
+from condensity.estimators.reducer import LinearReducerMixin
 
 
-class FixedSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """The reduced inputs ``z = W x`` for directions W that are given, not learned.
+class FixedSubspace(LinearReducerMixin, BaseEstimator):
+    """Reduced inputs ``z = W x`` with given directions W.
 
-    W acts on x as it is, in the units of the data: a truth that is known, is known in these, and
-    standardising by a sample would tilt it.  (``components_`` of ``LSCE``, ``SIR`` and ``SAVE``
-    act on standardised inputs: divide their columns by the standard deviations first.)
+    W acts on x in the units of the data.  A known subspace is known in these units, and
+    standardising by a sample would tilt it.  (``components_`` of ``LSCE``, ``LSMI``, ``SIR`` and
+    ``SAVE`` act on standardised inputs: divide their columns by the standard deviations first.)
 
     Parameters
     ----------
-    components : None or array-like (dz, dx), default=None
+    components : None or array-like of shape (dz, dx), default=None
         W, with linearly independent rows.  None keeps all inputs as they are.
 
     Attributes
     ----------
-    components_ : (dz, dx)
-    n_features_in_, feature_names_in_
-        Inputs seen in ``fit``.
+    components_ : ndarray of shape (dz, dx)
+        W, which acts on the inputs in the units of the data.
+    n_features_in_ : int
+        Number of inputs seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the inputs, if ``fit`` was given a data frame.
+
+    See Also
+    --------
+    Reduced : A density on reduced inputs.
+    SIR : Directions learned from slices of y.
 
     Examples
     --------
@@ -48,21 +50,28 @@ class FixedSubspace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.components = components
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Check that the directions fit the inputs ``X`` (n, dx); all else is ignored.
+        """Check that the directions fit the inputs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, dx)
+            Inputs.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n,), default=None
+            Checked, but not used.
 
         Returns
         -------
-        self
+        self : object
+            The fitted transformer.
         """
         values = check_first_inputs(self, X)
         check_weight(sample_weight, len(values))
         components = check_directions(self.components, values.shape[1])
         remember_inputs(self, X)
-        self.components_ = components
-        self._n_features_out = len(components)
+        self._set_directions(components)
         return self
 
-    def transform(self, X: Any) -> Array:
-        """The reduced inputs ``z = W x``, (m, dz)."""
-        check_is_fitted(self)
-        return np.asarray(check_inputs(self, X) @ self.components_.T)
+    def _standardise(self, X: Array) -> Array:
+        return X  # the directions act on the inputs in the units of the data

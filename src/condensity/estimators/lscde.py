@@ -2,60 +2,78 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
 from condensity._utils.parallel import one_blas_thread, parallel_map
 from condensity._utils.parameters import check_rng, check_subsample
-from condensity.estimators.base import ConditionalDensityEstimator, cv_table, kernel_density
+from condensity.estimators.cv_results import candidate_table
+from condensity.estimators.density_estimator import ConditionalDensityEstimator
+from condensity.estimators.kernel_estimator import KernelEstimator, kernel_density
 from condensity.fitting.selection import normalised_losses, only_candidate, select
 from condensity.lsce.full_data import fit_least_squares
 from condensity.lsce.published import sce_problem
 
 
-class LSCDE(ConditionalDensityEstimator):
+class LSCDE(ConditionalDensityEstimator, KernelEstimator):
     """Least-squares conditional density estimation: p(y|x) on all inputs.
 
-    ``p(y|x)`` is fitted as ``sum_k alpha_k exp(-|x - c_k|^2 / 2 sigma_z^2 - |y - v_k|^2 / 2
-    sigma_y^2)`` by minimising the squared error ``1/2 int (p_hat - p)^2 p(x) dx dy``, whose
-    minimiser is a linear system; it is then clipped and normalised.  Inputs and outputs are
-    standardised first.  Bandwidth and penalty are those with the smallest held-out squared loss of
-    the clipped, normalised density.
+    The density is modelled as ``sum_k alpha_k exp(-|x - c_k|^2 / (2 sigma_z^2)) exp(-|y - v_k|^2 /
+    (2 sigma_y^2))``.  The coefficients minimise the squared error ``1/2 int (p_hat - p)^2 p(x) dx
+    dy``, which is a linear system [1]_.  Then negative coefficients are clipped and the density is
+    normalised.  Inputs and outputs are standardised first.  Bandwidth and penalty are those with
+    the smallest held-out squared loss of the clipped, normalised density.
 
     Parameters
     ----------
     n_centers : int or "auto", default="auto"
-        Number of samples that carry a basis function, at most n; "auto" takes all up to 200.
+        Number of samples that carry a basis function, at most n.  "auto" takes all samples, but
+        at most 200.
     bandwidth : None, float or (float, float), default=None
-        None selects it by cross-validation; else one sigma for x and y, or the pair, in units of
-        the standard deviations of the training sample.
+        One sigma for x and y, or the pair (sigma_z, sigma_y), in standard deviations of the
+        training sample.  None selects it by cross-validation.
     penalty : None or float, default=None
-        Weight of ``|alpha|^2 / 2``; None selects it by cross-validation.
+        Weight of ``|alpha|^2 / 2``.  None selects it by cross-validation.
     cv : int, splitter or iterable of splits, default=5
-        Number of random folds, or whatever holds every sample out exactly once; for folds by group
-        pass ``list(GroupKFold(5).split(X, y, groups))``.
+        Number of random folds, or splits that hold out every sample exactly once.  For folds by
+        group pass ``list(GroupKFold(5).split(X, y, groups))``.
     subsample : None or int, default=2000
-        Samples, drawn at random, that bandwidth and penalty are chosen with; coefficients are
-        fitted to all of them.
+        Maximum number of samples used for model selection; the final fit always uses all of them.
+        None: no limit.
     random_state : None, int, RandomState or Generator, default=None
-        Draws centres and folds.
+        Seed for the centres, the folds and the subsample.
     n_jobs : None or int, default=None
-        Workers for the cross-validation; the answer does not depend on it.
+        Number of workers for the cross-validation.  The result does not depend on it.
 
     Attributes
     ----------
     bandwidth_ : (float, float)
         sigma_z and sigma_y, in standardised units.
     penalty_ : float
+        Weight of ``|alpha|^2 / 2``.
     n_centers_ : int
+        Number of centres.
     sce_ : float
         Estimate of the squared-loss conditional entropy, in standardised units.
-    cv_results_ : dict of arrays
+    cv_results_ : dict of ndarray
         Held-out scores of all candidates; ``pandas.DataFrame(cv_results_)`` shows them.
-    n_features_in_, feature_names_in_
-        Inputs seen in ``fit``.
+    n_features_in_ : int
+        Number of inputs seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the inputs, if ``fit`` was given a data frame.
+
+    See Also
+    --------
+    LSCE : The density together with a reduction of the inputs.
+    Reduced : A density on inputs reduced beforehand.
+    EpsilonKDE : A kernel density estimate among neighbours.
+
+    References
+    ----------
+    .. [1] M. Sugiyama, I. Takeuchi, T. Suzuki, T. Kanamori, H. Hachiya, D. Okanohara,
+       "Least-squares conditional density estimation," IEICE Transactions on Information and
+       Systems E93-D(3), 2010.
 
     Examples
     --------
@@ -91,32 +109,37 @@ class LSCDE(ConditionalDensityEstimator):
 
         Parameters
         ----------
-        X : array-like (n, dx)
-        y : array-like (n,) or (n, dy)
-        sample_weight : array-like (n,), optional
-            Integer weights are repetitions.
+        X : array-like or Dask collection of shape (n, dx)
+            Inputs.
+        y : array-like or Dask collection of shape (n,) or (n, dy)
+            Targets.
+        sample_weight : array-like or Dask collection of shape (n,), default=None
+            Weights; integer weights are equivalent to repeated samples.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         rng = check_rng(self.random_state)
         candidates = self._candidates()
         scored = len(candidates) > 1
         subsample = check_subsample(self.subsample)
         data = self._prepare(X, y, sample_weight, rng, scored=scored, subsample=subsample)
-        plan = data.plan
-        W = np.eye(plan.sample.X.shape[1])
-        workers = parallel_map(self.n_jobs)
+        W, mapper = np.eye(len(data.active)), parallel_map(self.n_jobs)
         choice = (
-            select(plan, W, candidates, normalised_losses, workers)
+            select(data.plan, W, candidates, normalised_losses, mapper)
             if scored
             else only_candidate(candidates)
         )
-        fit = partial(fit_least_squares, sce_problem(plan, choice), choice.sigma_y, data.remaining)
+        problem = sce_problem(data.plan, choice)
         with one_blas_thread():
-            alpha, sce = fit(data.x_scaling, W)
-        self._keep(data, kernel_density(data, W, alpha, choice), choice)
-        self.sce_ = sce
-        self.cv_results_ = cv_table([(len(W), choice)])
+            alpha, sce = fit_least_squares(
+                problem, choice.sigma_y, data.remaining, data.x_scaling, W
+            )
+        density = kernel_density(data, W, alpha, choice)
+        cv_results = candidate_table([(len(W), choice)])
+        self._set_density(data, density)
+        self._set_kernels(data, choice)
+        self.sce_, self.cv_results_ = sce, cv_results
         return self

@@ -1,4 +1,4 @@
-"""Least-squares conditional entropy: the density and the subspace it depends on, in one fit."""
+"""Least-squares conditional entropy: the density and its subspace in one fit."""
 
 from __future__ import annotations
 
@@ -17,19 +17,15 @@ from condensity._utils.parameters import (
     check_penalty,
     check_rng,
     check_subsample,
-    check_verbose,
 )
 from condensity.data.prepare import TrainingData
-from condensity.estimators.base import reporter
-from condensity.estimators.lsce_summary import (
-    configuration_table,
-    least_widths,
-    print_configuration,
-    warn_of_no_room,
-)
+from condensity.data.resolution import RecordedValues
+from condensity.estimators.cv_results import configuration_table
+from condensity.estimators.lsce_summary import warn_of_atoms, warn_of_skipped_location
+from condensity.estimators.progress import print_configuration, progress_callback
 from condensity.estimators.published_lsce import PublishedLSCE
 from condensity.estimators.reducer import DensityReducer
-from condensity.fitting.scores import SCORES, Score
+from condensity.fitting.scores import SCORES
 from condensity.lsce.averaged import Ensemble
 from condensity.lsce.configurations import Configuration
 from condensity.lsce.fit import EnsembleFit, fit_ensemble
@@ -41,99 +37,124 @@ from condensity.subspaces.grassmann import orient_signs
 class LSCE(DensityReducer):
     """Conditional density estimation with dimension reduction, in one fit.
 
-    Finds the W with orthonormal rows for which ``z = W x`` carries all the information on y, by
-    minimising the squared-loss conditional entropy ``-1/2 int p(y|z)^2 p(z) dz dy`` over
-    subspaces; the least-squares fit at the minimum is the density p(y|x) = p(y|Wx).
+    LSCE finds a matrix W with orthonormal rows such that ``z = W x`` carries all information about
+    y.  It minimises an estimate of the squared-loss conditional entropy ``-1/2 int p(y|z)^2 p(z) dz
+    dy`` over subspaces [1]_.  The least-squares fit at the minimum is the density ``p(y|x) =
+    p(y|W x)``.
 
-    It does so several times, each time without some of the samples, chooses what is to be chosen
-    (bandwidths, penalty, number of directions, location) by how well these members describe the
-    samples they have not seen, and answers with their average.
+    The estimator averages several models, called members.  Each member is learned without one fold.
+    Bandwidths, penalty, number of components and location are chosen by the loss of the members
+    on held-out samples.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
         Dimension of z.  "auto" tries no reduction and 1, 2, ... components until more do not help,
-        and weighs all of them in the average.  A number is quicker, and leaves out a linear
-        location that has more directions: one for each output.
+        and weighs all of them in the average.  A fixed number is faster.  It excludes a linear
+        location if that needs more directions, which are one for each output.
     n_members : int, default=5
-        Models to average for each dimension, each learned without a fold: rounded up to a multiple
-        of the folds, with one more that is learned from all samples.  1 keeps that one alone, with
-        what cross-fitting has chosen: an exact function of ``transform(X)``, about as quick, and
-        less accurate.
+        Number of models in the average for each dimension, rounded up to a multiple of the number
+        of folds.  One more model is learned from all samples.  1 keeps only that one, with the
+        settings that cross-fitting has chosen: a function of ``transform(X)`` alone, about as fast
+        to fit, and less accurate.
     location : {"auto", "none", "linear"} or regressor, default="auto"
-        What is taken off y before its density is fitted: nothing, a ridge regression (whose
-        directions are part of z), or the prediction of a regressor (which may depend on all
-        inputs, so that z then has all of them).  "auto" weighs the first two by their merits.
+        The model of the mean that is subtracted from y before the density is fitted.  "none" is a
+        constant.  "linear" is a ridge regression, whose directions are part of z.  A regressor may
+        depend on all inputs, so that z then has all of them.  "auto" tries "none" and "linear" and
+        weighs them by stacking.
     scoring : {"squared", "log", "crps"}, default="squared"
-        The loss at new samples by which everything is chosen, and which ``cv_score_`` tells; that
-        of ``score`` is always "squared".
+        The held-out loss for model selection, and that of ``cv_score_``.  ``score`` always uses
+        "squared".
     n_starts : int, default=5
-        Random subspaces that every member starts from, besides that of fewer components.
+        Number of random subspaces from which every member starts, in addition to the subspace with
+        fewer components.
     n_centers : int or "auto", default="auto"
-        Number of samples that carry a basis function, at most n; "auto" takes all up to 500.
+        Number of samples that carry a basis function, at most n.  "auto" takes all samples, but
+        at most 500.
     bandwidth : None, float or (float, float), default=None
-        sigma_z in standard deviations of the inputs and sigma_y in those of what the location
-        leaves, where 1 is the Gaussian model; None selects them.
+        sigma_z in standard deviations of the inputs, and sigma_y in standard deviations of the
+        residuals of the location; sigma_y = 1 is the Gaussian model.  One number stands for both.
+        None selects them.
     penalty : None or float, default=None
-        Weight of ``|alpha|^2 / 2``, relative to the mean diagonal of G; None selects it.
-    min_bandwidth : None, float or array-like (dy,), default=None
-        No kernel is narrower than this, in the units of y.  None takes the resolution of y, so
-        that the density does not lock on to rounded or repeated values.
+        Weight of ``|alpha|^2 / 2``, relative to the mean diagonal of G.  None selects it.
+    min_bandwidth : None, float or array-like of shape (dy,), default=None
+        Smallest width of a kernel, in the units of y.  None takes the resolution of y, so that the
+        density does not concentrate on rounded or repeated values.
     bounds : None, (lower, upper) or one such pair for each output, default=None
-        What y lies strictly between; None or an infinity stands for no bound.  The density is then
-        that of ``log(y - lower)``, ``-log(upper - y)`` or ``log((y - lower) / (upper - y))``, seen
-        through the map: nothing beyond the bounds, skewed where y is.  ``min_bandwidth``, the loss
-        by which things are chosen, ``cv_results_`` and ``cv_score_`` are in the units of that
-        coordinate; ``score`` and all else are in those of y.
+        y lies strictly between these bounds; None or an infinity stands for no bound.  The density
+        is then fitted to ``log(y - lower)``, ``-log(upper - y)`` or ``log((y - lower) / (upper -
+        y))``, and mapped back: it is zero outside the bounds, and skewed where y is.
+        ``min_bandwidth``, the loss for model selection, ``cv_results_`` and ``cv_score_`` are in
+        the units of that coordinate; ``score`` and everything else are in the units of y.
     cv : int, splitter or iterable of splits, default=5
-        Number of random folds, or whatever holds every sample out exactly once; for folds by group
-        pass ``list(GroupKFold(5).split(X, y, groups))``.
+        Number of random folds, or splits that hold out every sample exactly once.  For folds by
+        group pass ``list(GroupKFold(5).split(X, y, groups))``.
     max_iter : int, default=50
-        Quasi-Newton steps of each search, at most.
+        Maximum number of quasi-Newton steps of each search.
     subsample : None or int, default=2000
-        Samples, drawn at random, that all is chosen with.  A linear location, the subspaces of what
-        counts and all coefficients are then fitted to all samples, part by part; a regressor as
-        location sees these alone.  None: all is chosen with all.
+        Maximum number of samples used for model selection; the final fit always uses all of them:
+        a linear location, the subspaces of the configurations in the average and all coefficients
+        are fitted to all samples, chunk by chunk.  A regressor as location is fitted only to the
+        subsample.  None: no limit.
     random_state : None, int, RandomState or Generator, default=None
-        Draws centres, folds and starts.
+        Seed for the centres, the folds, the starts and the subsample.
     n_jobs : None or int, default=None
-        Workers for the members; the answer does not depend on it.
+        Number of workers for the members.  The result does not depend on it.
     verbose : int or callable, default=0
-        1 prints a line for each configuration; a callable is given the ``Configuration`` instead.
+        1 prints a line for each configuration; a callable is called with the ``Configuration``
+        instead.
 
     Attributes
     ----------
-    components_ : (dz, dx)
-        The directions, orthonormal rows, acting on standardised inputs: those of the best
-        configuration, learned from where its members agree.  Only their span means something;
-        signs are such that z grows with the first output.
+    components_ : ndarray of shape (dz, dx)
+        The directions, orthonormal rows that act on standardised inputs.  They are those of the
+        best configuration, learned from all samples.  Only their span has a meaning; the signs are
+        such that z grows with the first output.
     n_components_ : int
         Number of directions of the best configuration.
-    subspace_agreement_ : (dx,)
-        Eigenvalues of the mean of its members' projectors, decreasing: 1 where all members have
-        a direction in common, 0 where none has it.
+    subspace_agreement_ : ndarray of shape (dx,)
+        Decreasing eigenvalues of the mean of its members' projectors: 1 for a direction that all
+        members have, 0 for a direction that none has.
     location_ : str
         Location of the best configuration.
     bandwidth_ : (float, float)
-        Its sigma_z and sigma_y.
+        sigma_z and sigma_y of the best configuration.
     penalty_ : float
-    stretch_ : (dy,)
-        What the densities are stretched by, about their means, so that samples new to the members
-        find them calibrated; kernels are that much wider than ``bandwidth_`` says.  1 where a
+        Penalty of the best configuration.
+    stretch_ : ndarray of shape (dy,)
+        Factor by which the densities are stretched about their means, so that they are calibrated
+        on held-out samples.  Kernels are wider than ``bandwidth_`` by this factor.  1 if a
         ``bandwidth`` is given.
     cv_score_ : float
-        Cross-fitted score (minus the loss) of the average before it is stretched.  Everything was
-        chosen by it, so expect a little less at new samples.  Not a number where nothing was held
+        Held-out score (minus the loss) of the average before it is stretched.  It was used for
+        model selection, so the score on new samples is a little lower.  NaN if nothing was held
         out.
-    n_members_, n_centers_ : int
+    n_members_ : int
+        Number of members of a configuration in the average.
+    n_centers_ : int
+        Number of centres.
     n_iter_ : int
-        Steps of the last search, from all samples, at least 1.
-    cv_results_ : dict of arrays
-        The configurations: setting, weight in the average, which is the best, and cross-fitted
-        score: minus the loss, in the units of y, or with ``bounds`` in those of its coordinate.
-        Where there are more than 200 centres, those with weight are judged with all of them.
-    n_features_in_, feature_names_in_
-        Inputs seen in ``fit``.
+        Number of steps of the last search, on all samples; at least 1.
+    cv_results_ : dict of ndarray
+        The configurations: setting, weight in the average, whether it is the best, and held-out
+        score (minus the loss) in the units of y, or with ``bounds`` in those of its coordinate.
+        If there are more than 200 centres, configurations with weight are evaluated with all of
+        them.
+    n_features_in_ : int
+        Number of inputs seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the inputs, if ``fit`` was given a data frame.
+
+    See Also
+    --------
+    LSCE.as_published : The procedure of the paper.
+    LSCDE : The density on all inputs, without reduction.
+    Reduced : A density on inputs that another transformer reduces.
+
+    References
+    ----------
+    .. [1] V. Tangkaratt, N. Xie, M. Sugiyama, "Conditional density estimation with dimensionality
+       reduction via squared-loss conditional entropy minimization," Neural Computation 27(1), 2015.
 
     Examples
     --------
@@ -194,7 +215,34 @@ class LSCE(DensityReducer):
         n_jobs: int | None = None,
         verbose: int | Callable[[Any], None] = 0,
     ) -> PublishedLSCE:
-        """The estimator with the procedure and the settings of the paper."""
+        """Return the estimator with the procedure and the settings of the paper.
+
+        Parameters
+        ----------
+        n_components : int or "auto", default="auto"
+            Dimension of z.  "auto" tries all dimensions.
+        n_centers : int or "auto", default="auto"
+            Number of samples that carry a basis function.  "auto" takes all samples, but at most
+            200.
+        random_state : None, int, RandomState or Generator, default=None
+            Seed for the centres, the folds and the starts.
+        n_jobs : None or int, default=None
+            Number of workers for the starts.  The result does not depend on it.
+        verbose : int or callable, default=0
+            1 prints a line after each start; a callable is called with a ``StartProgress`` instead.
+
+        Returns
+        -------
+        PublishedLSCE
+            The estimator, not fitted.  Its other parameters have the values of the paper;
+            ``set_params`` changes them.
+
+        Examples
+        --------
+        >>> from condensity import LSCE
+        >>> LSCE.as_published(n_components=1)
+        PublishedLSCE(n_components=1)
+        """
         return PublishedLSCE(
             n_components,
             n_centers=n_centers,
@@ -204,42 +252,50 @@ class LSCE(DensityReducer):
         )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the subspace and the density.
+        """Learn the subspace and the density from samples.
 
         Parameters
         ----------
-        X : array-like (n, dx)
-        y : array-like (n,) or (n, dy)
-        sample_weight : array-like (n,), optional
-            Integer weights are repetitions.
+        X : array-like or Dask collection of shape (n, dx)
+            Inputs.
+        y : array-like or Dask collection of shape (n,) or (n, dy)
+            Targets.
+        sample_weight : array-like or Dask collection of shape (n,), default=None
+            Weights; integer weights are equivalent to repeated samples.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         options = self._check_parameters()
-        report = reporter(check_verbose(self.verbose), print_configuration)
+        report = progress_callback(self.verbose, print_configuration)
         rng = check_rng(self.random_state)
-        search = options.search.open or self._is_auto() or len(options.locators) > 1
+        selects = options.search.open or self._is_auto() or len(options.locators) > 1
         data = self._prepare(
             X,
             y,
             sample_weight,
             rng,
-            scored=search or options.n_members > 1,
+            scored=selects or options.n_members > 1,
             n_members=options.n_members,
             subsample=check_subsample(self.subsample),
             bounds=self.bounds,
         )
         options = self._check_against(data, options)
-        with one_blas_thread():  # for the computations between those of the workers
+        with one_blas_thread():  # workers set the limit themselves, this process needs it too
             result = fit_ensemble(data, options, rng, parallel_map(self.n_jobs), report)
-        warn_of_no_room(self.n_components, data.n_outputs, options.locators, result.configurations)
-        self._keep_result(data, options.score, result)
+        warn_of_skipped_location(
+            options.n_components,
+            min(data.n_outputs, int(data.active.sum())),
+            options.locators,
+            [c.location for c in result.configurations],
+        )
+        self._keep(data, options, result)
         return self
 
     def _check_parameters(self) -> EnsembleOptions:
-        """The parameters, checked as far as that is possible without data."""
+        """The options of the algorithm that can be checked without data."""
         sigmas, penalty = check_bandwidth(self.bandwidth), check_penalty(self.penalty)
         sigma_z, sigma_y = (None, None) if sigmas is None else sigmas
         return EnsembleOptions(
@@ -257,7 +313,7 @@ class LSCE(DensityReducer):
         )
 
     def _check_against(self, data: TrainingData, options: EnsembleOptions) -> EnsembleOptions:
-        """The options completed by the parameters whose check needs the data."""
+        """The options completed by the parameters that depend on the data."""
         if options.score.name == "crps" and data.n_outputs > 1:
             raise ValueError(
                 f"scoring='crps' is for one output, got {data.n_outputs}: "
@@ -265,26 +321,31 @@ class LSCE(DensityReducer):
             )
         least = check_least_bandwidth(self.min_bandwidth, data.n_outputs)
         if least is None:
-            least = least_widths(data.sample, data.bounds, heard=self.bandwidth is None)
-        (dz, *_) = (None,) if self._is_auto() else self._dimensions(int(data.active.sum()))
+            recorded = [RecordedValues.of(column, data.sample.weight) for column in data.sample.Y.T]
+            if self.bandwidth is None:
+                warn_of_atoms(recorded, data.bounds)
+            least = np.array([values.least_bandwidth for values in recorded])
+        dz = None if self._is_auto() else self._dimensions(int(data.active.sum()))[0]
         return replace(options, n_components=dz, least_widths=least / data.y_scaling.sd)
 
-    def _what_to_fix(self) -> str:
+    def _to_fix(self) -> str:
         return "bandwidth, penalty, n_components and location, with n_members=1"
 
-    def _keep_result(self, data: TrainingData, score: Score, result: EnsembleFit) -> None:
+    def _keep(self, data: TrainingData, options: EnsembleOptions, result: EnsembleFit) -> None:
+        """Set all attributes, after everything that can fail."""
         W = orient_signs(result.W, data.standardised)
         scalings = data.y_scaling, data.x_scaling
         density = Ensemble(result.parts, *scalings, W, result.stretch, data.bounds)
-        best = result.best
-        self._keep(data, density, best.setting)
-        self.components_ = W
-        self.n_components_ = self._n_features_out = len(W)
+        loss = options.score.in_units(np.array(result.loss), np.diag(data.y_scaling.sd))
+        cv_results = configuration_table(data, options.score, result)
+        n_members = max(len(average.members) for _, average in result.parts)
+        self._set_density(data, density)
+        self._set_kernels(data, result.best.setting)
+        self._set_directions(W)
         self.subspace_agreement_ = result.agreement
-        self.location_ = best.location
+        self.location_ = result.best.location
         self.stretch_ = result.stretch
-        loss = score.in_units(np.array(result.loss), np.diag(data.y_scaling.sd))
         self.cv_score_ = -float(loss)
         self.n_iter_ = max(1, result.n_steps)
-        self.n_members_ = max(len(part.members) for _, part in result.parts)
-        self.cv_results_ = configuration_table(data, score, result)
+        self.n_members_ = n_members
+        self.cv_results_ = cv_results

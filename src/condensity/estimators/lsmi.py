@@ -1,13 +1,9 @@
-"""Dimension reduction by least-squares mutual information, which LSCE is compared with."""
+"""Dimension reduction by least-squares mutual information."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from sklearn.utils.validation import check_is_fitted
-
 from condensity._typing import Array
-from condensity._utils.validation import check_inputs, remember_inputs
+from condensity._utils.validation import remember_inputs
 from condensity.data.prepare import TrainingData
 from condensity.estimators.subspace_search import SubspaceSearch
 from condensity.fitting.moments import Reference
@@ -18,51 +14,79 @@ class LSMI(SubspaceSearch):
     """The directions z = W x with the largest squared-loss mutual information with y.
 
     ``SMI = 1/2 int (p(z, y) / (p(z) p(y)) - 1)^2 p(z) p(y) dz dy`` is estimated by a least-squares
-    fit of the density ratio, with the kernels, the cross-validation and the search over subspaces
-    of ``LSCE.as_published()``: the two differ only in what y is measured by, p(y) or dy (paper,
-    Sec. 2.8).  It gives no density of y: ``Reduced(LSMI(), LSCDE())`` does.
+    fit of the density ratio [1]_.  Kernels, cross-validation and the search over subspaces are
+    those of ``LSCE.as_published()``.  The two methods differ only in the measure of y: p(y) here,
+    dy there ([2]_, Sec. 2.8).  LSMI gives no density of y; ``Reduced(LSMI(), LSCDE())`` does.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Dimension of z.  "auto" tries all and keeps the one with the best score in ``cv_results_``.
+        Dimension of z.  "auto" tries all dimensions and keeps the one with the best score in
+        ``cv_results_``.
     n_starts : int, default=20
-        Random subspaces to start from.
+        Number of random subspaces from which the search starts.
     n_centers : int or "auto", default="auto"
-        Number of samples that carry a basis function, at most n; "auto" takes all up to 200.
+        Number of samples that carry a basis function, at most n.  "auto" takes all samples, but
+        at most 200.
     bandwidth : None, float or (float, float), default=None
-        None selects it by cross-validation; else one sigma for z and y, or the pair, in units of
-        the standard deviations of the training sample.
+        One sigma for z and y, or the pair (sigma_z, sigma_y), in standard deviations of the
+        training sample.  None selects it by cross-validation.
     penalty : None or float, default=None
-        Weight of ``|alpha|^2 / 2``; None selects it by cross-validation.
+        Weight of ``|alpha|^2 / 2``.  None selects it by cross-validation.
     cv : int, splitter or iterable of splits, default=5
-        Number of random folds, or whatever holds every sample out exactly once.
+        Number of random folds, or splits that hold out every sample exactly once.  For folds by
+        group pass ``list(GroupKFold(5).split(X, y, groups))``.
     max_iter : int, default=100
-        Descent steps from each start, at most.
+        Maximum number of descent steps from each start.  In the first half of them, bandwidth and
+        penalty are selected again before every fifth step.
     random_state : None, int, RandomState or Generator, default=None
-        Draws centres, folds and starts.
+        Seed for the centres, the folds and the starts.
     n_jobs : None or int, default=None
-        Workers for the starts; the answer does not depend on it.
+        Number of workers for the starts.  The result does not depend on it.
     verbose : int or callable, default=0
-        1 prints a line after each start; a callable is given a ``Progress`` instead.
+        1 prints a line after each start; a callable is called with a ``StartProgress`` instead.
 
     Attributes
     ----------
-    components_ : (dz, dx)
-        The directions, orthonormal rows, acting on standardised inputs.
+    components_ : ndarray of shape (dz, dx)
+        The directions, orthonormal rows that act on standardised inputs.  Only their span has a
+        meaning; the signs are such that z grows with the first output.
     n_components_ : int
-    subspaces_ : list of (dz, dx)
+        Number of directions.
+    subspaces_ : list of ndarray of shape (dz, dx)
         The best directions for every number of components that was tried.
-    smi_ : float
-        The mutual information reached.
     bandwidth_ : (float, float)
+        sigma_z and sigma_y, in standardised units.
     penalty_ : float
+        Weight of ``|alpha|^2 / 2``.
     n_centers_ : int
-    cv_results_ : dict of arrays
+        Number of centres.
+    smi_ : float
+        Final estimate of the squared-loss mutual information.
+    cv_results_ : dict of ndarray
+        Cross-validation scores of bandwidths and penalties at the final subspace; with "auto", at
+        the final subspace of every dimension.  The subspace was learned from all samples, so the
+        scores compare bandwidths, and are too good for small dimensions.
     n_iter_ : int
+        Number of descent steps of the best start, at least 1.
     history_ : list of Start
-    n_features_in_, feature_names_in_
-        As in ``LSCE.as_published()``.
+        The objective after each step and the reason to stop, for every start.
+    n_features_in_ : int
+        Number of inputs seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the inputs, if ``fit`` was given a data frame.
+
+    See Also
+    --------
+    LSCE : Directions and density in one fit.
+    Reduced : A density on reduced inputs.
+
+    References
+    ----------
+    .. [1] T. Suzuki, M. Sugiyama, "Sufficient dimension reduction via squared-loss mutual
+       information estimation," Neural Computation 25(3), 2013.
+    .. [2] V. Tangkaratt, N. Xie, M. Sugiyama, "Conditional density estimation with dimensionality
+       reduction via squared-loss conditional entropy minimization," Neural Computation 27(1), 2015.
 
     Examples
     --------
@@ -79,15 +103,7 @@ class LSMI(SubspaceSearch):
     def _describe(self, value: float) -> str:
         return f"SMI {-0.5 - value:.4f}"
 
-    def _finish(self, data: TrainingData, best: Solution) -> None:
-        self.smi_ = -best.value - 0.5
-        self.bandwidth_ = (best.choice.sigma_z, best.choice.sigma_y)
-        self.penalty_ = best.choice.penalty
-        self.n_centers_ = len(data.centers)
-        self._x_scaling = data.x_scaling
+    def _set_solution(self, data: TrainingData, W: Array, best: Solution) -> None:
         remember_inputs(self, data.header)
-
-    def transform(self, X: Any) -> Array:
-        """The reduced inputs ``z = W x``, (m, dz), of standardised x."""
-        check_is_fitted(self)
-        return self._x_scaling.apply(check_inputs(self, X)) @ self.components_.T
+        self._x_scaling = data.x_scaling
+        self.smi_ = -best.value - 0.5

@@ -1,9 +1,10 @@
-"""The procedure of the paper, setting by setting."""
+"""The procedure and the settings of the paper."""
 
 from __future__ import annotations
 
+from condensity._typing import Array
 from condensity.data.prepare import TrainingData
-from condensity.estimators.base import kernel_density
+from condensity.estimators.kernel_estimator import kernel_density
 from condensity.estimators.reducer import DensityReducer
 from condensity.estimators.subspace_search import SubspaceSearch
 from condensity.fitting.moments import Reference
@@ -11,63 +12,83 @@ from condensity.lsce.published import Solution
 
 
 class PublishedLSCE(SubspaceSearch, DensityReducer):
-    """LSCE as published: what ``LSCE.as_published()`` returns.
+    """LSCE as published; ``LSCE.as_published`` returns this estimator.
 
-    One bandwidth for z and y and a penalty on ``|alpha|^2``, both by five-fold cross-validation
-    of the raw fit at every fifth step (for the first 50 steps, which few searches need); 20 random
-    starts, of which the smallest SCE estimate wins.  Where the paper is silent, docs/choices.md
-    says how it was read.
+    It minimises the estimate of the squared-loss conditional entropy over subspaces [1]_ by natural
+    gradient descent along geodesics [2]_.  There is one bandwidth for z and y, and a penalty on
+    ``|alpha|^2``.  Five-fold cross-validation of the raw fit selects both, at every fifth step of
+    the first half of the steps.  Of 20 random starts, the one with the smallest SCE estimate wins.
+    Points that the paper leaves open are listed in docs/choices.md.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Dimension of z.  "auto" tries all and keeps the one with the best score in ``cv_results_``.
+        Dimension of z.  "auto" tries all dimensions and keeps the one with the best score in
+        ``cv_results_``.
     n_starts : int, default=20
-        Random subspaces to start from.
+        Number of random subspaces from which the search starts.
     n_centers : int or "auto", default="auto"
-        Number of samples that carry a basis function, at most n; "auto" takes all up to 200.
+        Number of samples that carry a basis function, at most n.  "auto" takes all samples, but
+        at most 200.
     bandwidth : None, float or (float, float), default=None
-        None selects it by cross-validation; else one sigma for z and y, or the pair, in units of
-        the standard deviations of the training sample.
+        One sigma for z and y, or the pair (sigma_z, sigma_y), in standard deviations of the
+        training sample.  None selects it by cross-validation.
     penalty : None or float, default=None
-        Weight of ``|alpha|^2 / 2``; None selects it by cross-validation.
+        Weight of ``|alpha|^2 / 2``.  None selects it by cross-validation.
     cv : int, splitter or iterable of splits, default=5
-        Number of random folds, or whatever holds every sample out exactly once; for folds by group
-        pass ``list(GroupKFold(5).split(X, y, groups))``.
+        Number of random folds, or splits that hold out every sample exactly once.  For folds by
+        group pass ``list(GroupKFold(5).split(X, y, groups))``.
     max_iter : int, default=100
-        Descent steps from each start, at most; in the first half of them bandwidth and penalty
-        are selected anew before every fifth.
+        Maximum number of descent steps from each start.  In the first half of them, bandwidth and
+        penalty are selected again before every fifth step.
     random_state : None, int, RandomState or Generator, default=None
-        Draws centres, folds and starts.
+        Seed for the centres, the folds and the starts.
     n_jobs : None or int, default=None
-        Workers for the starts; the answer does not depend on it.
+        Number of workers for the starts.  The result does not depend on it.
     verbose : int or callable, default=0
-        1 prints a line after each start; a callable is given a ``Progress`` instead.
+        1 prints a line after each start; a callable is called with a ``StartProgress`` instead.
 
     Attributes
     ----------
-    components_ : (dz, dx)
-        The directions, orthonormal rows, acting on standardised inputs.  Only their span means
-        something; signs are such that z grows with the first output.
+    components_ : ndarray of shape (dz, dx)
+        The directions, orthonormal rows that act on standardised inputs.  Only their span has a
+        meaning; the signs are such that z grows with the first output.
     n_components_ : int
-    subspaces_ : list of (dz, dx)
+        Number of directions.
+    subspaces_ : list of ndarray of shape (dz, dx)
         The best directions for every number of components that was tried.
     bandwidth_ : (float, float)
         sigma_z and sigma_y, in standardised units.
     penalty_ : float
+        Weight of ``|alpha|^2 / 2``.
     n_centers_ : int
+        Number of centres.
     sce_ : float
-        The squared-loss conditional entropy reached, in standardised units.
-    cv_results_ : dict of arrays
-        Cross-validation scores of bandwidths and penalties at the subspace found (with "auto",
-        at that of every dimension).  The subspace has seen all samples: these scores compare
-        bandwidths, and flatter reduction.
+        Final estimate of the squared-loss conditional entropy, in standardised units.
+    cv_results_ : dict of ndarray
+        Cross-validation scores of bandwidths and penalties at the final subspace; with "auto", at
+        the final subspace of every dimension.  The subspace was learned from all samples, so the
+        scores compare bandwidths, and are too good for small dimensions.
     n_iter_ : int
-        Descent steps of the start that won, at least 1.
+        Number of descent steps of the best start, at least 1.
     history_ : list of Start
-        SCE after each step and the reason to stop, for every start.
-    n_features_in_, feature_names_in_
-        Inputs seen in ``fit``.
+        The objective after each step and the reason to stop, for every start.
+    n_features_in_ : int
+        Number of inputs seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the inputs, if ``fit`` was given a data frame.
+
+    See Also
+    --------
+    LSCE : The default procedure, which averages several models.
+    LSMI : Dimension reduction by mutual information with the same search.
+
+    References
+    ----------
+    .. [1] V. Tangkaratt, N. Xie, M. Sugiyama, "Conditional density estimation with dimensionality
+       reduction via squared-loss conditional entropy minimization," Neural Computation 27(1), 2015.
+    .. [2] A. Edelman, T. A. Arias, S. T. Smith, "The geometry of algorithms with orthogonality
+       constraints," SIAM Journal on Matrix Analysis and Applications 20(2), 1998.
 
     Examples
     --------
@@ -84,7 +105,6 @@ class PublishedLSCE(SubspaceSearch, DensityReducer):
     def _describe(self, value: float) -> str:
         return f"SCE {value:.4f}"
 
-    def _finish(self, data: TrainingData, best: Solution) -> None:
-        density = kernel_density(data, self.components_, best.alpha, best.choice)
+    def _set_solution(self, data: TrainingData, W: Array, best: Solution) -> None:
+        self._set_density(data, kernel_density(data, W, best.alpha, best.choice))
         self.sce_ = best.value
-        self._keep(data, density, best.choice)

@@ -1,4 +1,4 @@
-"""Two steps, one estimator: first reduce the inputs, then estimate the density of y given z."""
+"""Two steps, one estimator: reduce the inputs, then estimate the density of y given z."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from condensity._utils.validation import (
 from condensity.data.folds import draw_fold_labels, is_contingency_table
 from condensity.data.sample import Scaling, canonical
 from condensity.distributions.base import Distribution
-from condensity.estimators.base import ConditionalDensityEstimator, score_columns
+from condensity.estimators.cv_results import score_columns
+from condensity.estimators.density_estimator import ConditionalDensityEstimator
 from condensity.estimators.lscde import LSCDE
 from condensity.estimators.sliced import SIR
 from condensity.estimators.two_steps import TwoSteps, check_has_components, splits
@@ -33,44 +34,60 @@ from condensity.fitting.selection import first_minimum
 
 
 class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDensityEstimator):
-    """A density on reduced inputs: p(y|x) = p(y|z), with z found beforehand by a transformer.
+    """A density on reduced inputs: p(y|x) = p(y|z), where a transformer gives z.
 
-    The way of the methods that ``LSCE`` is compared with: the first step knows nothing of the
-    second.  The number of components can be chosen by how well both steps together describe
-    samples that neither has seen.
+    The paper [1]_ compares ``LSCE`` with methods of this kind: the first step does not use the
+    second.  The number of components can be chosen by the loss of both steps together on held-out
+    samples.
 
     Parameters
     ----------
     reducer : None or transformer, default=None
-        Anything with ``fit(X, y)`` and ``transform``, such as ``SIR``, ``LSCE``, ``FixedSubspace``
-        or scikit-learn's ``PCA``; None is ``SIR()``.
+        A transformer with ``fit(X, y)`` and ``transform``, such as ``SIR``, ``LSMI``, ``LSCE``,
+        ``FixedSubspace`` or scikit-learn's ``PCA``.  None is ``SIR()``.
     density : None or estimator of conditional densities, default=None
-        Anything with ``fit(Z, y)`` and ``predict_dist``, such as ``EpsilonKDE``; None is
+        An estimator with ``fit(Z, y)`` and ``predict_dist``, such as ``EpsilonKDE``.  None is
         ``LSCDE()``.
     n_components : None, int, "auto" or sequence of int, default=None
-        Dimension of z.  None leaves the reducer as it is; "auto" chooses from 1, 2, ... up to the
-        number of inputs, a sequence from what it holds: the one with the smallest squared loss at
-        held-out samples, for which reducer and density are both fitted anew without the fold.
+        Dimension of z.  None uses the reducer as it is.  "auto" chooses from 1, 2, ... up to the
+        number of inputs, a sequence from its entries.  The choice has the smallest squared loss on
+        held-out samples; reducer and density are both fitted again without each fold.
     cv : int, splitter or iterable of splits, default=5
-        Number of random folds, or whatever holds every sample out exactly once.  Folds that are
-        given also become the ``cv`` of reducer and density, in place of their own, so that samples
-        they keep together stay together.
+        Number of random folds, or splits that hold out every sample exactly once.  Given splits
+        also replace the ``cv`` of reducer and density, so that samples that belong together stay
+        together.
     random_state : None, int, RandomState or Generator, default=None
-        Draws the folds, and seeds reducer and density where they have no ``random_state``.
+        Seed for the folds, and for reducer and density if they have ``random_state=None``.
     n_jobs : None or int, default=None
-        Workers for the cross-validation; the answer does not depend on it.
+        Number of workers for the cross-validation.  The result does not depend on it.
 
     Attributes
     ----------
-    reducer_, density_
-        The two steps, fitted to all samples.
+    reducer_ : transformer
+        The reducer, fitted to all samples.
+    density_ : estimator
+        The density estimator, fitted to all samples.
     n_components_ : int
-    components_ : (dz, dx)
-        Those of ``reducer_``, if it has any.
-    cv_results_ : dict of arrays
+        Dimension of z.
+    components_ : ndarray of shape (dz, dx)
+        The directions of ``reducer_``, if it has any.
+    cv_results_ : dict of ndarray
         Held-out scores of the numbers of components that were tried, in the units of ``score``.
-    n_features_in_, feature_names_in_
-        Inputs seen in ``fit``.
+    n_features_in_ : int
+        Number of inputs seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the inputs, if ``fit`` was given a data frame.
+
+    See Also
+    --------
+    LSCE : Directions and density in one fit.
+    SIR : Directions from slices of y.
+    LSCDE : The density on all inputs.
+
+    References
+    ----------
+    .. [1] V. Tangkaratt, N. Xie, M. Sugiyama, "Conditional density estimation with dimensionality
+       reduction via squared-loss conditional entropy minimization," Neural Computation 27(1), 2015.
 
     Examples
     --------
@@ -101,19 +118,22 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the reducer, then the density to what it makes of X.
+        """Fit the reducer, then the density to the reduced inputs.
 
         Parameters
         ----------
-        X : array-like (n, dx)
-        y : array-like (n,) or (n, dy)
-        sample_weight : array-like (n,), optional
-            Integer weights are repetitions.  Weights that differ need a reducer and a density
-            that take them.
+        X : array-like of shape (n, dx)
+            Inputs.
+        y : array-like of shape (n,) or (n, dy)
+            Targets.
+        sample_weight : array-like of shape (n,), default=None
+            Weights; integer weights are equivalent to repeated samples.  Unequal weights need a
+            reducer and a density that accept them.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         fold_rng, seed_rng = check_rng(self.random_state).spawn(2)
         reducer, density = self._parts(seed_rng)
@@ -124,7 +144,7 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
         labels = self._labels(values, Y, weight, fold_rng) if given or choosing else None
         folds = [] if labels is None else splits(labels[rows])
         varying = int(Scaling.of(values[rows], weight[rows] / weight.sum()).varies.sum())
-        # A fold must leave a sample for each component; inputs that do not vary are refused below.
+        # A training part needs a sample for each component.  The reducer refuses constant inputs.
         most = min([max(varying, 1), *(len(train) for train, _ in folds)])
         candidates = check_counts("n_components", self.n_components, most=most)
         if candidates != [None]:
@@ -135,31 +155,60 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
         losses = np.full((1, 1), np.nan)
         if len(candidates) > 1:
             trials = [(d, rows[train], rows[test]) for d in candidates for train, test in folds]
-            found = list(parallel_map(self.n_jobs)(steps.loss, trials))
-            losses = np.reshape(found, (len(candidates), len(folds)))
+            by_trial = list(parallel_map(self.n_jobs)(steps.loss, trials))
+            losses = np.reshape(by_trial, (len(candidates), len(folds)))
         best = candidates[first_minimum(losses.mean(axis=1))]
         with one_blas_thread():
             reducer, density = steps.fit(rows, best)
+        n_components = steps.reduce(reducer, rows[:1]).shape[1]
+        tried = np.array([n_components if d is None else d for d in candidates])
+        cv_results = {"param_n_components": tried} | score_columns(-losses)
         remember_inputs(self, X)
         self.reducer_, self.density_ = reducer, density
-        self.n_components_ = self._n_features_out = steps.reduce(reducer, rows[:1]).shape[1]
+        self.n_components_ = self._n_features_out = n_components
         self._y_axes, self._n_outputs = y_axes, Y.shape[1]
-        tried = [self.n_components_ if d is None else d for d in candidates]
-        self.cv_results_ = {"param_n_components": np.array(tried)} | score_columns(-losses)
+        self.cv_results_ = cv_results
         return self
 
     def transform(self, X: Any) -> Array:
-        """The reduced inputs z, (m, dz)."""
+        """Reduce the inputs with the fitted reducer.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, dx)
+            Inputs.
+
+        Returns
+        -------
+        ndarray of shape (m, dz)
+            The reduced inputs.
+        """
         return self._inputs(X)
 
     def predict_dist_reduced(self, Z: Any) -> Distribution:
-        """Conditional densities p(y|z) for reduced inputs ``Z`` (m, dz), as ``transform`` gives."""
+        """Predict the conditional densities p(y|z) for reduced inputs.
+
+        Parameters
+        ----------
+        Z : array-like of shape (m, dz)
+            Reduced inputs, as ``transform`` returns them.
+
+        Returns
+        -------
+        Distribution
+            One density for each row of Z.
+
+        See Also
+        --------
+        transform : The reduced inputs.
+        predict_dist : The densities for inputs that are not reduced.
+        """
         check_is_fitted(self)
         return self._at(check_reduced(Z, self.n_components_))
 
     @property
     def components_(self) -> Array:
-        """The directions of the fitted reducer."""
+        """The directions of the fitted reducer, (dz, dx)."""
         return np.asarray(self.reducer_.components_)
 
     def _inputs(self, X: Any) -> Array:
@@ -176,14 +225,17 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
         return int(getattr(self.density_, "_width", 1))
 
     def _parts(self, rng: np.random.Generator) -> tuple[Any, Any]:
-        """Reducer and density, not fitted, with seeds."""
+        """Copies of reducer and density, not fitted, with seeds."""
         reducer = SIR() if self.reducer is None else self.reducer
         density = LSCDE() if self.density is None else self.density
         check_part("reducer", reducer, "transform", "a transformer")
         check_part("density", density, "predict_dist", "an estimator of conditional densities")
-        # The same seeds for all folds and all numbers of components.
-        parts = [fill_seeds(clone(p), lambda: int(rng.integers(2**31))) for p in (reducer, density)]
-        return parts[0], parts[1]
+
+        def draw() -> int:
+            return int(rng.integers(2**31))
+
+        # The seeds are the same for all folds and all numbers of components.
+        return fill_seeds(clone(reducer), draw), fill_seeds(clone(density), draw)
 
     def _labels(self, X: Array, Y: Array, weight: Array, rng: np.random.Generator) -> Indices:
         """The fold of each row, (n,)."""
@@ -193,10 +245,9 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
         measure, origin, group = canonical(X, Y, weight)
         name, fix = type(self).__name__, "n_components"
         check_enough(name, len(origin), len(measure), n_folds=folds, fix=fix)
-        labels = np.zeros(len(X), dtype=np.intp)
-        none = np.arange(0)
+        labels, no_centers = np.zeros(len(X), dtype=np.intp), np.arange(0)
         labels[origin] = draw_fold_labels(
-            group, folds, table=is_contingency_table(measure), centers=none, rng=rng
+            group, folds, table=is_contingency_table(measure), centers=no_centers, rng=rng
         )
         return labels
 

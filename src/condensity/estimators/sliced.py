@@ -1,4 +1,4 @@
-"""Classical sufficient dimension reduction: directions of x from slices of y."""
+"""Sufficient dimension reduction from slices of y: SIR and SAVE."""
 
 from __future__ import annotations
 
@@ -6,42 +6,43 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator
 
-from condensity._typing import Array
 from condensity._utils.parameters import check_count
 from condensity._utils.validation import (
     check_enough,
-    check_inputs,
     check_sample,
     check_varies,
     column_names,
     remember_inputs,
 )
 from condensity.data.sample import Sample, Scaling, canonical
+from condensity.estimators.reducer import LinearReducerMixin
 from condensity.subspaces.slices import Kernel, save_kernel, sir_kernel, sliced_directions, slices
 
 
-class SlicedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base of the transformers that look at x within slices of y."""
+class SlicedReducer(LinearReducerMixin, BaseEstimator):
+    """Base of the transformers that compare x between slices of y."""
 
     n_components: int
     n_slices: int | str
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the directions.
+        """Learn the directions from samples.
 
         Parameters
         ----------
-        X : array-like (n, dx)
-        y : array-like (n,) or (n, dy)
-        sample_weight : array-like (n,), optional
-            Integer weights are repetitions.
+        X : array-like of shape (n, dx)
+            Inputs.
+        y : array-like of shape (n,) or (n, dy)
+            Targets.
+        sample_weight : array-like of shape (n,), default=None
+            Weights; integer weights are equivalent to repeated samples.
 
         Returns
         -------
-        self
+        self : object
+            The fitted transformer.
         """
         n_components = check_count("n_components", self.n_components, low=1)
         n_slices = self._count_slices(n_components)
@@ -50,53 +51,49 @@ class SlicedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_enough(type(self).__name__, len(origin), len(measure), n_folds=None, fix="")
         x_scaling, y_scaling = (Scaling.of(a, measure.weight) for a in (measure.X, measure.Y))
         check_varies(x_scaling.sd, y_scaling.sd, column_names(X))
-        varies = x_scaling.varies
+        active = x_scaling.varies
         labels = [slices(column, measure.weight, n_slices) for column in measure.Y.T]
-        found = [int(own.max()) + 1 for own in labels]
-        self._check_told(n_components, int(varies.sum()), found)
-        inputs, outputs = x_scaling.apply(measure.X)[:, varies], y_scaling.apply(measure.Y)
+        counts = [int(column.max()) + 1 for column in labels]
+        self._check_components(n_components, int(active.sum()), counts)
+        inputs, outputs = x_scaling.apply(measure.X)[:, active], y_scaling.apply(measure.Y)
         sample = Sample(inputs, outputs, measure.weight)
         eigenvalues, directions = sliced_directions(sample, labels, self._kernel())
+        W = np.zeros((n_components, len(active)))
+        W[:, active] = directions[:n_components]
         remember_inputs(self, X)
-        self._scaling = x_scaling
-        self.components_ = np.zeros((n_components, len(varies)))
-        self.components_[:, varies] = directions[:n_components]
-        self.eigenvalues_, self.n_slices_ = eigenvalues, found
-        self._n_features_out = n_components
+        self._set_directions(W)
+        self._x_scaling = x_scaling
+        self.eigenvalues_, self.n_slices_ = eigenvalues, counts
         return self
-
-    def transform(self, X: Any) -> Array:
-        """The reduced inputs ``z = W x``, (m, dz), of standardised x."""
-        check_is_fitted(self)
-        return self._scaling.apply(check_inputs(self, X)) @ self.components_.T
 
     def _count_slices(self, n_components: int) -> int:
         if isinstance(self.n_slices, str) and self.n_slices == "auto":
             return self._auto_slices(n_components)
         return check_count("n_slices", self.n_slices, low=2, why=" or 'auto'")
 
-    def _check_told(self, n_components: int, most: int, n_slices: list[int]) -> None:
-        """Refuse more components than inputs or slices can tell."""
-        why = ", the number of inputs that vary"
+    def _check_components(self, n_components: int, n_active: int, n_slices: list[int]) -> None:
+        """Check that the varying inputs and the slices allow this number of components."""
+        most, why = n_active, ", the number of varying inputs"
         if self._most(n_slices) < most:
             most = int(self._most(n_slices))
             sizes = " and ".join(map(str, n_slices))
             why = (
-                f", as many as {sizes} slices of y tell (raise n_slices where y takes more values)"
+                f", the number of directions that {sizes} slices of y determine (raise n_slices "
+                "if y takes more values)"
             )
         check_count("n_components", n_components, low=1, high=most, why=why)
 
     @abstractmethod
     def _kernel(self) -> Kernel:
-        """What is asked of the slices."""
+        """The matrix M whose leading eigenvectors are the directions."""
 
     @abstractmethod
     def _auto_slices(self, n_components: int) -> int:
-        """How many slices to take where no one says."""
+        """The number of slices that ``n_slices="auto"`` stands for."""
 
     @abstractmethod
     def _most(self, n_slices: list[int]) -> float:
-        """As many directions as these slices of the outputs can tell."""
+        """Largest number of directions that these slices of the outputs determine."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -105,32 +102,47 @@ class SlicedReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
 
 class SIR(SlicedReducer):
-    """Sliced inverse regression: the directions in which the mean of x moves with y.
+    """Sliced inverse regression: the directions in which the mean of x changes with y.
 
-    Leading eigenvectors of ``M = sum_h p_h m_h m_h^T``, m_h the mean of whitened x in slice h of y
-    (Li, 1991).  Fast and without a model; blind to directions on which y depends symmetrically, as
-    in ``y = x1^2``: there the mean of x stays where it is.
+    They are the leading eigenvectors of ``M = sum_h p_h m_h m_h^T``, where m_h is the mean of
+    whitened x in slice h of y, and p_h the share of the samples in it [1]_.  SIR is fast and needs
+    no model.  It cannot find directions on which y depends symmetrically, as in ``y = x1^2``,
+    because the mean of x does not change along them.
 
     Parameters
     ----------
     n_components : int, default=1
-        Number of directions, fewer than slices.
+        Number of directions; must be smaller than the number of slices.
     n_slices : int or "auto", default="auto"
-        Slices of y, of about the same weight; equal values of y share one.  "auto" takes 10, or
-        one more than ``n_components``.  Several outputs are sliced one by one and M is the mean
-        of theirs: no randomness and no units, but what only the outputs together tell is not seen.
+        Number of slices of y with about equal weight; equal values of y share a slice.  "auto"
+        takes 10, or ``n_components + 1`` if that is more.  Several outputs are sliced one by one,
+        and M is the mean over the outputs.  That needs no random projections and no common units,
+        but does not use information that only the outputs together carry.
 
     Attributes
     ----------
-    components_ : (dz, dx)
-        The directions, the most telling first, acting on standardised inputs: z has unit variance
-        and no correlation.  Signs are such that z grows with the first output.
-    eigenvalues_ : (d,)
-        Of M, the largest first, one for each input that varies: 1 at most.
+    components_ : ndarray of shape (dz, dx)
+        The directions by decreasing eigenvalue, acting on standardised inputs.  The entries of z
+        have unit variance and are uncorrelated; z grows with the first output.
+    eigenvalues_ : ndarray of shape (d,)
+        Decreasing eigenvalues of M, one for each varying input; at most 1.
     n_slices_ : list of int
-        Slices of each output.
-    n_features_in_, feature_names_in_
-        Inputs seen in ``fit``.
+        Number of slices of each output.
+    n_features_in_ : int
+        Number of inputs seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the inputs, if ``fit`` was given a data frame.
+
+    See Also
+    --------
+    SAVE : Also finds directions of symmetric dependence.
+    Reduced : A density on reduced inputs.
+    LSCE : Directions and density in one fit.
+
+    References
+    ----------
+    .. [1] K.-C. Li, "Sliced inverse regression for dimension reduction," Journal of the American
+       Statistical Association 86(414), 1991.
 
     Examples
     --------
@@ -152,36 +164,50 @@ class SIR(SlicedReducer):
         return max(10, n_components + 1)
 
     def _most(self, n_slices: list[int]) -> float:
-        return sum(n_slices) - len(n_slices)  # the means of a partition sum to zero
+        return sum(n_slices) - len(n_slices)  # the weighted means of all slices sum to zero
 
 
 class SAVE(SlicedReducer):
-    """Sliced average variance estimation: the directions in which the spread of x moves with y.
+    """Sliced average variance estimation: the directions in which the spread of x changes with y.
 
-    Leading eigenvectors of ``M = sum_h p_h (I - C_h)^2``, C_h the covariance of whitened x in slice
-    h of y (Cook and Weisberg, 1991).  It also sees directions on which y depends symmetrically, and
-    needs more samples than ``SIR`` where both see.
+    They are the leading eigenvectors of ``M = sum_h p_h (I - C_h)^2``, where C_h is the covariance
+    of whitened x in slice h of y, and p_h the share of the samples in it [1]_.  SAVE also finds
+    directions on which y depends symmetrically.  For directions that ``SIR`` finds, it needs more
+    samples.
 
     Parameters
     ----------
     n_components : int, default=1
         Number of directions.
     n_slices : int or "auto", default="auto"
-        Slices of y, of about the same weight; equal values of y share one.  "auto" takes 5: a
-        covariance needs more samples than a mean.  Several outputs are sliced one by one and M is
-        the mean of theirs.
+        Number of slices of y with about equal weight; equal values of y share a slice.  "auto"
+        takes 5, because a covariance needs more samples than a mean.  Several outputs are sliced
+        one by one, and M is the mean over the outputs.
 
     Attributes
     ----------
-    components_ : (dz, dx)
-        The directions, the most telling first, acting on standardised inputs: z has unit variance
-        and no correlation.  Signs are such that z grows with the first output.
-    eigenvalues_ : (d,)
-        Of M, the largest first, one for each input that varies.
+    components_ : ndarray of shape (dz, dx)
+        The directions by decreasing eigenvalue, acting on standardised inputs.  The entries of z
+        have unit variance and are uncorrelated; z grows with the first output.
+    eigenvalues_ : ndarray of shape (d,)
+        Decreasing eigenvalues of M, one for each varying input.
     n_slices_ : list of int
-        Slices of each output.
-    n_features_in_, feature_names_in_
-        Inputs seen in ``fit``.
+        Number of slices of each output.
+    n_features_in_ : int
+        Number of inputs seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the inputs, if ``fit`` was given a data frame.
+
+    See Also
+    --------
+    SIR : Needs fewer samples, but does not find symmetric dependence.
+    Reduced : A density on reduced inputs.
+    LSCE : Directions and density in one fit.
+
+    References
+    ----------
+    .. [1] R. D. Cook, S. Weisberg, discussion of "Sliced inverse regression for dimension
+       reduction," Journal of the American Statistical Association 86(414), 1991.
 
     Examples
     --------

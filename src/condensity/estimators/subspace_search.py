@@ -1,4 +1,4 @@
-"""The search for a subspace as the paper does it: descent from many random starts."""
+"""The search for a subspace as in the paper: descent from many random starts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from condensity._typing import Array
 from condensity._utils.parallel import parallel_map
-from condensity._utils.parameters import check_count, check_rng, check_verbose
+from condensity._utils.parameters import check_count, check_rng
 from condensity.data.prepare import TrainingData
-from condensity.estimators.base import cv_table, reporter
+from condensity.estimators.cv_results import candidate_table
+from condensity.estimators.progress import progress_callback
 from condensity.estimators.reducer import Reducer
 from condensity.fitting.moments import Reference
 from condensity.fitting.selection import RAW_BANDWIDTHS
@@ -34,17 +35,17 @@ from condensity.subspaces.grassmann import orient_signs
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """How one start of the search went."""
+    """The course of the search from one start."""
 
     n_components: int
-    values: Array  # of what is minimised, at the beginning and after every step of each round
+    values: Array  # of the objective, before and after every step of each round
     stop: str  # "converged" or "step limit"
-    value: float  # where it ended: the SCE, or -1/2 - SMI
-    loss: float  # cross-validated, at the subspace where the start ended
+    value: float  # of the objective at the end: the SCE, or -1/2 - SMI
+    loss: float  # cross-validated, at the final subspace
 
 
 class SubspaceSearch(Reducer):
-    """Base of what minimises an estimate over subspaces, from many starts."""
+    """Base of the estimators that minimise an objective over subspaces from many starts."""
 
     _reference: Reference
 
@@ -74,60 +75,39 @@ class SubspaceSearch(Reducer):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from samples.
+        """Learn the subspace from samples.
 
         Parameters
         ----------
-        X : array-like (n, dx)
-        y : array-like (n,) or (n, dy)
-        sample_weight : array-like (n,), optional
-            Integer weights are repetitions.
+        X : array-like of shape (n, dx)
+            Inputs.
+        y : array-like of shape (n,) or (n, dy)
+            Targets.
+        sample_weight : array-like of shape (n,), default=None
+            Weights; integer weights are equivalent to repeated samples.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
-        data, solutions = self._search(X, y, sample_weight)
-        self._finish(data, self._keep_best(data, solutions))
-        return self
-
-    @abstractmethod
-    def _finish(self, data: TrainingData, best: Solution) -> None:
-        """Set what is fitted besides the subspace."""
-
-    @abstractmethod
-    def _describe(self, value: float) -> str:
-        """What is minimised, for people to read."""
-
-    def _search(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingData, list[Solution]]:
-        """Learn from every start."""
         max_steps = check_count("max_iter", self.max_iter, low=1)
         n_starts = check_count("n_starts", self.n_starts, low=1)
-        report = reporter(check_verbose(self.verbose), self._print_progress)
+        report = progress_callback(self.verbose, self._print_progress)
         candidates = self._candidates(RAW_BANDWIDTHS)
         scored = len(candidates) > 1 or self._is_auto()
         rng = check_rng(self.random_state)
         data = self._prepare(X, y, sample_weight, rng, scored=scored)
-        active = data.x_scaling.varies
-        draw = partial(draw_starts, rng, active=active, n_starts=n_starts)
-        starts = [W for dz in self._dimensions(int(active.sum())) for W in draw(dz)]
+        draw = partial(draw_starts, rng, active=data.active, n_starts=n_starts)
+        starts = [W for dz in self._dimensions(int(data.active.sum())) for W in draw(dz)]
         procedure = Procedure(candidates, scored, max_steps, self._reference)
         mapper = parallel_map(self.n_jobs)
-        return data, search_from_starts(data.plan, procedure, starts, mapper=mapper, report=report)
+        solutions = search_from_starts(data.plan, procedure, starts, mapper=mapper, report=report)
+        self._keep(data, solutions)
+        return self
 
-    def _print_progress(self, progress: StartProgress) -> None:
-        name = type(self).__name__.removeprefix("Published")
-        print(
-            f"[{name}] start {progress.done} of {progress.total}: "
-            f"n_components={progress.n_components}, {self._describe(progress.value)}",
-            flush=True,
-        )
-
-    def _what_to_fix(self) -> str:
-        return "bandwidth, penalty and n_components"
-
-    def _keep_best(self, data: TrainingData, solutions: list[Solution]) -> Solution:
-        """Set what the search found: the best start of the best dimension, which is returned."""
+    def _keep(self, data: TrainingData, solutions: list[Solution]) -> None:
+        """Set all attributes from the best start of the best number of components."""
         by_dimension = groupby(solutions, key=lambda s: len(s.W))
         winners = [min(group, key=lambda s: s.value) for _, group in by_dimension]
         best = min(winners, key=lambda s: s.choice.loss)
@@ -138,13 +118,36 @@ class SubspaceSearch(Reducer):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        self.components_ = orient_signs(best.W, data.plan.sample)
-        self.n_components_ = self._n_features_out = len(best.W)
-        self.subspaces_ = [orient_signs(winner.W, data.plan.sample) for winner in winners]
-        self.cv_results_ = cv_table([(len(s.W), s.choice) for s in winners])
-        self.n_iter_ = max(1, best.n_steps)
-        self.history_ = [
+        W = orient_signs(best.W, data.plan.sample)
+        subspaces = [orient_signs(winner.W, data.plan.sample) for winner in winners]
+        cv_results = candidate_table([(len(s.W), s.choice) for s in winners])
+        history = [
             Start(len(s.W), np.array(s.values), s.stop.value, s.value, s.choice.loss)
             for s in solutions
         ]
-        return best
+        self._set_solution(data, W, best)
+        self._set_kernels(data, best.choice)
+        self._set_directions(W)
+        self.subspaces_ = subspaces
+        self.cv_results_ = cv_results
+        self.n_iter_ = max(1, best.n_steps)
+        self.history_ = history
+
+    @abstractmethod
+    def _set_solution(self, data: TrainingData, W: Array, best: Solution) -> None:
+        """Set the attributes of the subclass; the first step of a fit that sets any."""
+
+    @abstractmethod
+    def _describe(self, value: float) -> str:
+        """The value of the objective as text."""
+
+    def _print_progress(self, progress: StartProgress) -> None:
+        name = type(self).__name__.removeprefix("Published")
+        print(
+            f"[{name}] start {progress.done} of {progress.total}: "
+            f"n_components={progress.n_components}, {self._describe(progress.value)}",
+            flush=True,
+        )
+
+    def _to_fix(self) -> str:
+        return "bandwidth, penalty and n_components"

@@ -1,4 +1,4 @@
-"""A transformer and an estimator of densities, fitted one after the other to the same samples."""
+"""A transformer and a density estimator, fitted one after the other to the same samples."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from condensity.metrics import squared_loss
 
 @dataclass(frozen=True, eq=False)
 class TwoSteps:
-    """A reducer and a density, not fitted, and the samples they may be fitted to."""
+    """A reducer and a density estimator, not fitted, and the samples to fit them to."""
 
     reducer: Any
     density: Any
-    X: Any  # (n, dx) as the caller gave it, where it is a frame with names
-    values: Array  # (n, dx) the same in numbers
+    X: Any  # (n, dx) as it was given, if it is a frame with names
+    values: Array  # (n, dx) the same as an array
     y: Array  # (n,) or (n, dy)
     weight: Array  # (n,)
-    labels: Indices | None  # (n,) folds given by the caller, who keeps samples together by them
+    labels: Indices | None  # (n,) folds given by the caller: rows of one fold belong together
 
     def fit(self, rows: Indices, n_components: int | None) -> tuple[Any, Any]:
-        """Both steps, fitted to ``rows`` alone."""
+        """Both steps, fitted to ``rows``."""
         reducer, density = clone(self.reducer), clone(self.density)
         if n_components is not None:
             _set(reducer, "n_components", n_components)
@@ -37,7 +37,7 @@ class TwoSteps:
             _set(density, "cv", folds)
         y, weight = self.y[rows], self.weight[rows]
         _fit(reducer, _safe_indexing(self.X, rows), y, weight)
-        # Equal inputs must stay equal to the last bit, or the density would not know its twins.
+        # Duplicates must stay bit-identical, so that the density merges them.
         _, first, which = np.unique(
             self.values[rows], axis=0, return_index=True, return_inverse=True
         )
@@ -45,13 +45,13 @@ class TwoSteps:
         return reducer, _fit(density, Z, y, weight)
 
     def reduce(self, reducer: Any, rows: Indices) -> Array:
-        """What a fitted reducer makes of ``rows``, (r, dz)."""
+        """The reduced inputs of ``rows``, (r, dz)."""
         return np.asarray(reducer.transform(_safe_indexing(self.X, rows)))
 
     def loss(self, trial: tuple[int | None, Indices, Indices]) -> float:
-        """The squared loss at samples that neither step has seen.
+        """The squared loss on held-out samples.
 
-        A trial is a number of components, the rows to fit to and the rows to judge by.
+        A trial is a number of components, the rows for the fit and the held-out rows.
         """
         n_components, train, test = trial
         try:
@@ -65,27 +65,27 @@ class TwoSteps:
         return squared_loss(dist, self.y[test], self.weight[test])
 
     def _remedy(self, train: Indices) -> str:
-        """What to pass where a trial failed."""
+        """What to pass after a trial has failed."""
         if self.labels is not None and len(np.unique(self.labels[train])) < 2:
             return "a cv of three folds or more, or a single n_components"
         name = type(self.reducer).__name__
-        return f"the numbers to try as a sequence without it, or None to leave {name} as it is"
+        return f"a sequence of numbers to try without it, or None to use {name} as it is"
 
 
 def _fit(part: Any, X: Any, y: Array, weight: Array) -> Any:
-    """Fit with the weights, if there is a difference between them."""
+    """Fit with the weights, if they differ."""
     if np.ptp(weight) == 0:
         return part.fit(X, y)
     if not has_fit_parameter(part, "sample_weight"):
         raise ValueError(
-            f"{type(part).__name__} takes no sample_weight, which samples of unequal weight need: "
-            "choose one that does, or repeat samples in place of weights"
+            f"{type(part).__name__} does not accept sample_weight, which unequal weights need: "
+            "choose one that does, or repeat samples instead of weighting them"
         )
     return part.fit(X, y, sample_weight=weight)
 
 
 def splits(labels: Indices) -> list[tuple[Indices, Indices]]:
-    """Rows outside and inside of each fold."""
+    """Training and held-out rows for each fold."""
     return [
         (np.flatnonzero(labels != label), np.flatnonzero(labels == label))
         for label in np.unique(labels)
@@ -93,7 +93,7 @@ def splits(labels: Indices) -> list[tuple[Indices, Indices]]:
 
 
 def _names(part: Any, name: str) -> list[str]:
-    """The parameter of that name, or those of steps within where there is none."""
+    """The parameter ``name`` of an estimator, or else those of its nested steps."""
     parameters = part.get_params()
     if name in parameters:
         return [name]
@@ -105,10 +105,10 @@ def _set(part: Any, name: str, value: Any) -> None:
 
 
 def check_has_components(reducer: Any) -> None:
-    """Refuse a reducer that has no number of components, or several."""
-    found = _names(reducer, "n_components")
-    if len(found) != 1:
+    """Check that a reducer has exactly one parameter ``n_components``."""
+    names = _names(reducer, "n_components")
+    if len(names) != 1:
         raise ValueError(
-            f"n_components is for a reducer with one parameter of that name, {reducer!r} has "
-            f"{len(found)}: set it there and leave n_components=None"
+            f"n_components needs a reducer with exactly one parameter of that name, {reducer!r} "
+            f"has {len(names)}: set it there and leave n_components=None"
         )

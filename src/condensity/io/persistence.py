@@ -68,6 +68,8 @@ MODELS: dict[str, Any] = {
     "SAVE": SAVE,
     "SIR": SIR,
 }
+#: Attributes of fitted models that have another name in files of older versions.
+RENAMED = {"_scaling": "_x_scaling"}
 VALUE_KEYS = {kind: key for key, kind in VALUES.items()}
 MODEL_KEYS = {kind: key for key, kind in MODELS.items()}
 
@@ -290,7 +292,8 @@ class _Reader:
         if not parameters.keys() <= set(signature(kind).parameters):
             raise DamagedFileError(f"it contains parameters that {kind.__name__} does not have")
         model = kind(**parameters)
-        for name, value in stored["state"].items():
+        for key, value in stored["state"].items():
+            name = RENAMED.get(key, key)
             if not name.isidentifier() or name.startswith("__") or hasattr(kind, name):
                 raise DamagedFileError(f"{name!r} is not a valid attribute of {kind.__name__}")
             setattr(model, name, self.value(value))

@@ -1,0 +1,71 @@
+"""Tables of held-out scores in the form of scikit-learn's ``cv_results_``; scores are -losses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from condensity._typing import Array
+from condensity.data.prepare import TrainingData
+from condensity.fitting.neighbors import NeighborChoice
+from condensity.fitting.scores import SCORES, Score
+from condensity.fitting.selection import Choice
+from condensity.lsce.fit import EnsembleFit
+
+
+def candidate_table(choices: list[tuple[int, Choice]]) -> dict[str, Array]:
+    """Scores of bandwidths and penalties, for each number of components that was tried."""
+    rows = [
+        (dz, *choice.candidates.bandwidths[i], penalty, choice.losses[i, j])
+        for dz, choice in choices
+        for i in range(len(choice.candidates.bandwidths))
+        for j, penalty in enumerate(choice.candidates.penalties)
+    ]
+    dz, sigma_z, sigma_y, penalties, losses = zip(*rows, strict=True)
+    parameters = {
+        "param_n_components": np.array(dz),
+        "param_sigma_z": np.array(sigma_z),
+        "param_sigma_y": np.array(sigma_y),
+        "param_penalty": np.array(penalties),
+    }
+    return parameters | score_columns(-np.array(losses))
+
+
+def neighbor_table(choice: NeighborChoice, y_sd: Array) -> dict[str, Array]:
+    """Scores of radii and bandwidths in the units of y, which has standard deviations ``y_sd``."""
+    epsilon, sigma_y = np.meshgrid(choice.epsilons, choice.bandwidths, indexing="ij")
+    losses = choice.losses.reshape(epsilon.size, -1)
+    parameters = {"param_epsilon": epsilon.ravel(), "param_bandwidth": sigma_y.ravel()}
+    return parameters | score_columns(-SCORES["squared"].in_units(losses, np.diag(y_sd)))
+
+
+def configuration_table(data: TrainingData, score: Score, result: EnsembleFit) -> dict[str, Array]:
+    """Scores of the configurations of LSCE in the units of y.
+
+    The scores of a split are those of the samples in one fold of the first partition.
+    """
+    configurations, folds = result.configurations, data.folds
+    table: dict[str, Any] = {
+        "param_location": np.array([c.location for c in configurations]),
+        "param_n_components": np.array([c.n_components for c in configurations]),
+        "param_sigma_z": np.array([c.setting.sigma_z for c in configurations]),
+        "param_sigma_y": np.array([c.setting.sigma_y for c in configurations]),
+        "param_penalty": np.array([c.setting.penalty for c in configurations]),
+        "weight": result.weights,
+        "is_best": np.array([c is result.best for c in configurations]),
+    }
+    by_fold = [(folds / folds.sum(axis=1, keepdims=True)) @ c.losses for c in configurations]
+    losses = score.in_units(np.array(by_fold), np.diag(data.y_scaling.sd))
+    return table | score_columns(-losses)
+
+
+def score_columns(scores: Array) -> dict[str, Array]:
+    """The columns of ``scores`` (candidates, folds): mean, deviation, rank, and each fold."""
+    mean = scores.mean(axis=1)
+    summary: dict[str, Any] = {
+        "mean_test_score": mean,
+        "std_test_score": scores.std(axis=1),
+        "rank_test_score": np.argsort(np.argsort(-mean, kind="stable")) + 1,
+    }
+    return summary | {f"split{k}_test_score": column for k, column in enumerate(scores.T)}
