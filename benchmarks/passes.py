@@ -15,7 +15,7 @@ import numpy as np
 from growth import DX, data
 from ratios import quickest, show_header, show_row
 
-from condensity.data.chunks import PART, InMemoryChunks
+from condensity.data.chunks import CHUNK_ROWS, InMemoryChunks
 from condensity.data.sample import Sample
 from condensity.data.subsample import row_hashes
 from condensity.lsce.full_data import _loss_and_gradient, _plane_sums, _sums
@@ -31,7 +31,7 @@ SEARCHES, STEPS = 2, 8  # relevant configurations, and passes to refine the subs
 def product(sample, work):
     """The (m, b) (b, b) matrix product of every pass, in chunks."""
     phi, square, out = work
-    for _ in range(0, len(sample), PART):
+    for _ in range(0, len(sample), CHUNK_ROWS):
         np.matmul(phi, square, out=out)
 
 
@@ -62,11 +62,11 @@ def measure(n, centers):
     sample, functions = passes(n, centers)
     rows, rng = InMemoryChunks(sample), np.random.default_rng(0)
     square = rng.standard_normal((centers, centers))
-    work = rng.standard_normal((PART, centers)), square, np.empty((PART, centers))
+    work = rng.standard_normal((CHUNK_ROWS, centers)), square, np.empty((CHUNK_ROWS, centers))
     tasks = [lambda: product(sample, work), lambda: row_hashes(sample.X, sample.Y, 0)]
     tasks += [lambda f=f: rows.total(f) for f in functions.values()]
     floor, *seconds = quickest(tasks, repeats=3) / n
-    back = [len(pickle.dumps(function(sample[:PART]))) for function in functions.values()]
+    back = [len(pickle.dumps(function(sample[:CHUNK_ROWS]))) for function in functions.values()]
     travels = [
         (0, 8 * (DX + 2) * SUBSAMPLE),
         *zip(map(sent, functions.values()), back, strict=True),
@@ -83,7 +83,7 @@ def main():
     floor, costs = measure(o.samples, o.centers)
     print(
         f"Passes over the samples outside the subsample, dx = {DX}, b = {o.centers} centres, one "
-        f"thread ({o.samples} samples in chunks of {PART}), compared with the product of an (m, b) "
+        f"thread ({o.samples} samples in chunks of {CHUNK_ROWS}), compared with the product of an (m, b) "
         "and a (b, b) matrix.\n"
     )
     show_header(

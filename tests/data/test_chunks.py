@@ -15,7 +15,7 @@ def second_moments(part):
 
 @pytest.fixture
 def sample(monkeypatch):
-    monkeypatch.setattr(rows, "PART", 8)
+    monkeypatch.setattr(rows, "CHUNK_ROWS", 8)
     return random_sample(0, n=50, dx=3, dy=2)
 
 

@@ -142,7 +142,7 @@ def test_what_does_not_fit_together_is_refused():
         LSCE(1, **QUICK).fit(parts, da.from_array(y[:299], chunks=-1))
     wrong = X.copy()
     wrong[150, 2] = np.nan
-    with pytest.raises(ValueError, match="part 3 of the samples: X contains NaN in 1 of 60 rows"):
+    with pytest.raises(ValueError, match="chunk 3 of the samples: X contains NaN in 1 of 60 rows"):
         LSCDE(random_state=0).fit(in_parts(wrong)[0], targets)
     with pytest.raises(TypeError, match="only with a subsample"):
         LSCE(1, subsample=None).fit(parts, targets)

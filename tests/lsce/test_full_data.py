@@ -28,7 +28,7 @@ SETTING = Setting(sigma_z=0.8, sigma_y=0.5, penalty=0.05)
 @pytest.fixture
 def parts(monkeypatch):
     """A view of some samples, the others, and all of them in the coordinates of the view."""
-    monkeypatch.setattr(rows, "PART", 4)
+    monkeypatch.setattr(rows, "CHUNK_ROWS", 4)
     whole = random_sample(5, n=30, dx=4, dy=2)
     some, rest = whole[np.arange(12)], whole[np.arange(12, 30)]
     share = float(some.weight.sum())
@@ -122,7 +122,7 @@ def least_squares(X, Y, weight, shrinkage, share):
 
 
 def test_a_plane_is_fitted_to_all(monkeypatch):
-    monkeypatch.setattr(rows, "PART", 4)
+    monkeypatch.setattr(rows, "CHUNK_ROWS", 4)
     whole = random_sample(5, n=30, dx=3, dy=2)
     some, rest = whole[np.arange(12)], whole[np.arange(12, 30)]
     share = float(some.weight.sum())

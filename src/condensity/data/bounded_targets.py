@@ -1,4 +1,4 @@
-"""Bounds of y as the user gives them."""
+"""Bounds of y: validation, and the map to an unbounded coordinate."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from condensity.distributions.bounded import Bounds
 
 
 def take_off_bounds(value: Any, Y: Array, weight: Array) -> tuple[Array, Bounds | None]:
-    """The targets (n, dy) in their free coordinate, and their bounds.
+    """The targets (n, dy) in their unbounded coordinate, and the bounds.
 
-    ``value`` is the parameter ``bounds``; without any, Y goes on as it came.  Samples of no
-    ``weight`` (n,) may lie anywhere.
+    ``value`` is the parameter ``bounds``; without bounds, Y is returned as it is.  Samples with
+    ``weight`` (n,) zero may lie outside the bounds.
     """
     if value is None:
         return Y, None
@@ -26,7 +26,7 @@ def take_off_bounds(value: Any, Y: Array, weight: Array) -> tuple[Array, Bounds 
 
 
 def check_bounds(value: Any, dy: int) -> Bounds:
-    """The bounds of ``dy`` outputs."""
+    """The bounds of ``dy`` outputs from the parameter ``bounds``."""
     try:
         pairs = np.array(
             [[_number(v, i) for i, v in enumerate(pair)] for pair in _pairs(value)], dtype=float
@@ -36,7 +36,7 @@ def check_bounds(value: Any, dy: int) -> Bounds:
     if pairs.shape not in {(1, 2), (dy, 2)}:
         raise ValueError(
             "bounds must be None, a pair (lower, upper) or one such pair for each output (here "
-            f"{dy}), got {value!r}: write None or an infinity where there is no bound"
+            f"{dy}), got {value!r}: use None or an infinity for a side without a bound"
         )
     lower, upper = np.broadcast_to(pairs, (dy, 2)).T
     if not (lower < upper).all():
@@ -45,15 +45,15 @@ def check_bounds(value: Any, dy: int) -> Bounds:
 
 
 def _pairs(value: Any) -> list[Any]:
-    """One pair, or a list of pairs, as a list of pairs; an output without bounds may be None."""
+    """The pairs as a list; an output without bounds may be None."""
     items = list(value)
     if all(v is None or np.ndim(v) == 0 for v in items):
         return [items]
     return [(None, None) if item is None else item for item in items]
 
 
-def _number(value: Any, place: int) -> float:
-    return (-np.inf, np.inf)[place] if value is None else float(value)
+def _number(value: Any, side: int) -> float:
+    return (-np.inf, np.inf)[side] if value is None else float(value)
 
 
 def _check_inside(y: Array, outside: Indices, bounds: Bounds, j: int) -> None:
@@ -62,6 +62,6 @@ def _check_inside(y: Array, outside: Indices, bounds: Bounds, j: int) -> None:
         raise ValueError(
             f"bounds=({bounds.lower[j]:g}, {bounds.upper[j]:g}): {len(outside)} of {len(y)} "
             f"targets{where} do not lie strictly between, the first is {y[outside[0]]:g} in row "
-            f"{outside[0]}; widen the bounds, or model values at a bound apart (a classifier for "
-            "them, a density for the rest)"
+            f"{outside[0]}; widen the bounds, or model values at a bound separately (a classifier "
+            "for them, a density for the rest)"
         )

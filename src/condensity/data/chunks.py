@@ -1,7 +1,7 @@
-"""All samples there are, in parts that need never be in one place together.
+"""Sums over chunks of samples.
 
 A fit to very many samples needs only sums over them.  ``SampleChunks`` sums a function of a few
-hundred samples over all chunks, wherever these are.
+hundred samples over all chunks, in memory or in a Dask collection.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from condensity._typing import Mask
 from condensity._utils.parallel import Mapper
 from condensity.data.sample import Sample, Scaling
 
-#: Samples that are looked at together: kernels on a few hundred centres then fit a cache.
-PART = 512
+#: Number of samples in a chunk: kernels on a few hundred centres then fit into the cache.
+CHUNK_ROWS = 512
 
-#: Whatever has ``+``, item by item.
+#: A list of values that can be added, item by item.
 Totals = list[Any]
 
 
@@ -27,42 +27,42 @@ class SampleChunks(Protocol):
     """Samples that can be summed over."""
 
     def total(self, of: Callable[[Sample], Totals]) -> Totals:
-        """The sums that ``of`` makes of some samples, over all."""
+        """The sums of ``of``, which returns sums over the samples it is given, over all samples."""
 
 
 @dataclass(frozen=True, eq=False)
 class InMemoryChunks:
-    """Samples in memory, those that ``counted`` (n,) marks."""
+    """Samples in memory, or those that the mask ``counted`` (n,) selects."""
 
     sample: Sample
     counted: Mask | None = None  # None: all
     mapper: Mapper = map
 
     def total(self, of: Callable[[Sample], Totals]) -> Totals:
-        """Sum over parts of the samples, one after the other or by several threads."""
-        starts = range(0, max(1, len(self.sample)), PART)
-        parts = [slice(start, start + PART) for start in starts]
-        return sum_chunks(self.mapper(partial(self._at, of), parts))
+        """Sum over chunks of the samples, with the mapper."""
+        starts = range(0, max(1, len(self.sample)), CHUNK_ROWS)
+        chunks = [slice(start, start + CHUNK_ROWS) for start in starts]
+        return sum_chunks(self.mapper(partial(self._at, of), chunks))
 
     def _at(self, of: Callable[[Sample], Totals], rows: slice) -> Totals:
-        part = self.sample[rows]
-        return of(part if self.counted is None else part[self.counted[rows].nonzero()[0]])
+        chunk = self.sample[rows]
+        return of(chunk if self.counted is None else chunk[self.counted[rows].nonzero()[0]])
 
 
 @dataclass(frozen=True, eq=False)
 class StandardisedChunks:
-    """Samples whose outputs are standardised on the way."""
+    """Samples whose outputs are standardised before they are summed."""
 
     rows: SampleChunks
     y_scaling: Scaling
 
     def total(self, of: Callable[[Sample], Totals]) -> Totals:
-        """The sums that ``of`` makes of samples with standardised outputs."""
+        """The sums of ``of`` over samples with standardised outputs."""
         return self.rows.total(partial(_standardise, self.y_scaling, of))
 
 
-def _standardise(scaling: Scaling, of: Callable[[Sample], Totals], part: Sample) -> Totals:
-    return of(replace(part, Y=scaling.apply(part.Y)))
+def _standardise(scaling: Scaling, of: Callable[[Sample], Totals], chunk: Sample) -> Totals:
+    return of(replace(chunk, Y=scaling.apply(chunk.Y)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +73,6 @@ class RemainingSamples:
     share: float  # share of the total weight that is in the subsample
 
 
-def sum_chunks(parts: Iterable[Sequence[Any]]) -> Totals:
-    """The sum of each item over all parts, from first to last."""
-    return reduce(lambda ours, theirs: list(map(add, ours, theirs)), map(list, parts))
+def sum_chunks(totals: Iterable[Sequence[Any]]) -> Totals:
+    """The sum of each item over all chunks, from first to last."""
+    return reduce(lambda left, right: list(map(add, left, right)), map(list, totals))

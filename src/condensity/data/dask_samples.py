@@ -1,7 +1,7 @@
-"""Samples in parts that may be on many machines: Dask arrays and data frames.
+"""Samples in Dask arrays and data frames, whose chunks may be on many machines.
 
-A pass over the samples is one task for each part and a tree of sums.  What comes back is a few
-matrices and, once, the samples that all is chosen with.
+A pass over the samples is one task for each chunk and a tree of sums.  It returns a few matrices;
+the first pass returns the subsample for model selection.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from condensity.data.chunks import InMemoryChunks, Totals, sum_chunks
 from condensity.data.sample import Sample
 from condensity.data.subsample import RowHashes, row_hashes, smallest_hashes
 
-#: Results that are put together by one task.
+#: Number of results that one task adds up.
 FAN_IN = 8
-#: Equal samples beyond so many are one with the weight of several.
+#: Largest number of copies of equal samples; further ones add to the weight of the copies.
 MOST_COPIES = 1000
 
 
 @dataclass(frozen=True, eq=False)
 class ChunkValidator:
-    """What every part has to pass."""
+    """Validates every chunk."""
 
-    name: str  # of the estimator
+    name: str  # of the estimator, for error messages
     bounds: Any
 
-    def __call__(self, place: int, X: Any, y: Any, weight: Any) -> Sample:
-        """A part as arrays, its weights as they came."""
+    def __call__(self, number: int, X: Any, y: Any, weight: Any) -> Sample:
+        """A chunk as arrays; its weights are not rescaled."""
         if not len(X):
             dy = 1 if y.ndim == 1 else y.shape[1]
             return Sample(np.empty((0, X.shape[1])), np.empty((0, dy)), np.empty(0))
@@ -44,19 +44,19 @@ class ChunkValidator:
             X, Y, weight, _ = check_sample(self.name, X, y, weight, part=True)
             return Sample(X, take_off_bounds(self.bounds, Y, weight)[0], weight)
         except ValueError as error:
-            raise ValueError(f"part {place} of the samples: {error}") from None
+            raise ValueError(f"chunk {number} of the samples: {error}") from None
 
 
 @dataclass(frozen=True, eq=False)
 class HashSample:
-    """Samples with small tickets, and what they were drawn from."""
+    """The samples with the smallest hashes, and totals over all samples."""
 
-    sample: Sample  # different ones, with the weight of all that are equal to them
-    count: Indices  # how many these are
+    sample: Sample  # distinct rows, each with the total weight of its copies
+    count: Indices  # number of copies
     hashes: RowHashes
-    n: int  # samples there were
-    weight: float  # of all of them
-    more: bool = False  # whether others were left
+    n: int  # number of all samples
+    weight: float  # of all samples
+    more: bool = False  # whether there are further samples
 
     def __add__(self, other: HashSample) -> HashSample:
         a, b = self.sample, other.sample
@@ -71,18 +71,18 @@ class HashSample:
         )
 
     def best(self, most: int) -> HashSample:
-        """The ``most`` smallest tickets, equal samples as one."""
+        """The ``most`` distinct samples with the smallest hashes."""
         rows = smallest_hashes(self.hashes, most)
-        found, first, which = np.unique(self.hashes[rows], return_index=True, return_inverse=True)
+        hashes, first, which = np.unique(self.hashes[rows], return_index=True, return_inverse=True)
         s = self.sample[rows]
         weight = np.bincount(which, weights=s.weight).astype(float)
         count = np.bincount(which, weights=self.count[rows]).astype(np.intp)
         more = self.more or len(rows) < len(self.hashes)
-        some = Sample(s.X[first], s.Y[first], weight)
-        return HashSample(some, count, found, self.n, self.weight, more)
+        sample = Sample(s.X[first], s.Y[first], weight)
+        return HashSample(sample, count, hashes, self.n, self.weight, more)
 
     def repeated(self) -> Sample:
-        """Every sample as often as it was there, within reason: folds count samples."""
+        """Every sample with its copies, at most ``MOST_COPIES``: folds count samples."""
         times = np.clip(self.count, 1, MOST_COPIES)
         rows = np.repeat(np.arange(len(times)), times)
         s = self.sample[rows]
@@ -91,32 +91,31 @@ class HashSample:
 
 @dataclass(frozen=True, eq=False)
 class DaskChunks:
-    """Samples in parts, those whose tickets are larger than ``last``."""
+    """The samples with hashes larger than ``last``."""
 
-    blocks: Sequence[Any]  # (place, X, y, weight) each, delayed
-    gate: ChunkValidator
+    chunks: Sequence[Any]  # (number, X, y, weight) each, delayed
+    validate: ChunkValidator
     seed: int
     last: int = 0
 
     def draw(self, count: int) -> HashSample:
-        """At most ``count`` samples that differ, the same in whatever parts they come."""
-        each = partial(_draw, self.gate, self.seed, count)
-        found: HashSample = self._gather(each, partial(_best, count))
-        return found
+        """At most ``count`` distinct samples; they do not depend on the chunks."""
+        each = partial(_draw, self.validate, self.seed, count)
+        drawn: HashSample = self._gather(each, partial(_best, count))
+        return drawn
 
     def total(self, of: Callable[[Sample], Totals]) -> Totals:
-        """The sums that ``of`` makes of some samples, over all that are left."""
-        totals: Totals = self._gather(
-            partial(_total, self.gate, self.seed, self.last, of), sum_chunks
-        )
+        """The sums of ``of``, which returns sums over the samples it is given, over all."""
+        each = partial(_total, self.validate, self.seed, self.last, of)
+        totals: Totals = self._gather(each, sum_chunks)
         return totals
 
     def _gather(self, each: Callable[..., Any], together: Callable[[Any], Any]) -> Any:
         dask = require("dask", "dask")
         call = dask.delayed(_call)
-        # One object in the graph, however many parts there are.
+        # Each function is one object in the graph, not one for each chunk.
         first, then = (dask.delayed(f, traverse=False) for f in (each, together))
-        level = [call(first, *block) for block in self.blocks]
+        level = [call(first, *chunk) for chunk in self.chunks]
         while len(level) > 1:
             groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
             level = [call(then, group) for group in groups]
@@ -129,11 +128,11 @@ def _call(function: Callable[..., Any], *arguments: Any) -> Any:
     return function(*arguments)
 
 
-def _draw(gate: ChunkValidator, seed: int, count: int, *block: Any) -> HashSample:
-    sample = gate(*block)
-    some = sample[np.flatnonzero(sample.weight)]
-    own, once = row_hashes(some.X, some.Y, seed), np.ones(len(some), dtype=np.intp)
-    return HashSample(some, once, own, len(sample), float(some.weight.sum())).best(count)
+def _draw(validate: ChunkValidator, seed: int, count: int, *chunk: Any) -> HashSample:
+    whole = validate(*chunk)
+    sample = whole[np.flatnonzero(whole.weight)]
+    hashes, once = row_hashes(sample.X, sample.Y, seed), np.ones(len(sample), dtype=np.intp)
+    return HashSample(sample, once, hashes, len(whole), float(sample.weight.sum())).best(count)
 
 
 def _best(count: int, draws: Sequence[HashSample]) -> HashSample:
@@ -141,8 +140,8 @@ def _best(count: int, draws: Sequence[HashSample]) -> HashSample:
 
 
 def _total(
-    gate: ChunkValidator, seed: int, last: int, of: Callable[[Sample], Totals], *block: Any
+    validate: ChunkValidator, seed: int, last: int, of: Callable[[Sample], Totals], *chunk: Any
 ) -> Totals:
-    sample = gate(*block)
+    sample = validate(*chunk)
     left: Mask = row_hashes(sample.X, sample.Y, seed) > np.uint64(last)
     return InMemoryChunks(sample, left & (sample.weight > 0)).total(of)

@@ -1,7 +1,7 @@
-"""Who is held out from whom: folds, and centres that belong to samples.
+"""Cross-validation folds and centres.
 
-A centre may serve a fit only if a sample of that fit sits on it.  When fold j is held out, the
-centres that only its samples know go with it, or they would explain those samples by themselves.
+A fit may use a centre only if one of its training samples lies on it.  When a fold is held out, the
+centres that lie only on its samples are left out too: otherwise they would explain these samples.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from condensity.data.sample import Sample
 
 @dataclass(frozen=True, eq=False)
 class FoldedSample:
-    """A sample whose rows are ordered by fold, and the centres drawn from it."""
+    """A sample with rows ordered by fold, and its centres."""
 
     sample: Sample
     folds: tuple[slice, ...]
     basis: Sample  # the b centres
-    known: Mask  # (folds, b) whether a sample of the fold sits on the centre
+    known: Mask  # (folds, b) whether a sample of the fold lies on the centre
 
     @classmethod
     def cut(cls, measure: Sample, mass: Array, centers: Indices) -> FoldedSample:
-        """Cut a measure of distinct rows, of which ``centers`` are centres.
+        """Cut distinct rows into folds; the rows ``centers`` are the centres.
 
         ``mass`` (folds, n) is the weight of each row of the measure within each fold.
         """
@@ -36,13 +36,13 @@ class FoldedSample:
 
     @property
     def usable(self) -> Mask:
-        """Whether a sample outside the fold sits on the centre, (folds, b)."""
+        """Whether a sample outside the fold lies on the centre, (folds, b)."""
         usable: Mask = self.known.sum(axis=0) > self.known
         return usable
 
 
 def draw_centers(weight: Array, n_centers: int, rng: np.random.Generator) -> Indices:
-    """Draw centres among rows with their probabilities ``weight`` (n,), in increasing order."""
+    """Draw rows with probabilities ``weight`` (n,) as centres, in increasing order."""
     return np.sort(rng.choice(len(weight), n_centers, replace=False, p=weight))
 
 
@@ -61,10 +61,9 @@ def draw_folds(
 
 
 def is_contingency_table(measure: Sample) -> bool:
-    """Whether distinct rows are the cells of a table: x crossed with y, at least half of them met.
+    """Whether distinct rows are the cells of a table of x by y with at least half of them filled.
 
-    Samples that were repeated, as by drawing with replacement, are not: every y has an x of its
-    own.
+    Repeated samples, as from drawing with replacement, are not: every y has an x of its own.
     """
     n_x, n_y = (len(np.unique(values, axis=0)) for values in (measure.X, measure.Y))
     return n_x * n_y <= 2 * len(measure)
@@ -78,12 +77,13 @@ def draw_fold_labels(
     rng: np.random.Generator,
     table: bool = False,
 ) -> Indices:
-    """Deal rows at random to ``n_folds`` folds, or fewer if there are fewer rows: (n,).
+    """Assign rows at random to ``n_folds`` folds, or fewer if there are fewer rows: (n,).
 
-    Equal rows, which share a number in ``group``, go to the same fold, or each would explain its
-    twins: a bandwidth of zero could not be beaten.  Only where the sample is a ``table`` of cells,
-    each with enough rows for every fold, are they dealt one by one: there equal rows are what the
-    data are like.  Rows of ``centers`` go round first, so that no fold takes them all.
+    Equal rows, which share a number in ``group``, go to the same fold.  Otherwise each would
+    explain its copies, and a bandwidth of zero would always win.  If the sample is a ``table`` of
+    cells with enough rows in each for every fold, they are assigned one by one, because equal rows
+    are then a property of the data.  Rows of ``centers`` are assigned first, so that no fold gets
+    all of them.
     """
     n_groups = int(group[-1]) + 1
     cells = table and len(group) >= n_folds * n_groups

@@ -1,8 +1,8 @@
-"""How finely y was recorded, and the kernel width below which a density only shows that.
+"""The resolution of y, and the smallest useful kernel width.
 
-Where values repeat, the squared loss has no lower bound: the narrower the kernels on a repeated
-value, the better the score.  No kernel is therefore made narrower than half the distance between
-neighbouring values (kernels of that width a step apart add up to a curve flat to 1.5 per cent).
+If values repeat, the squared loss has no lower bound: the narrower the kernels on a repeated value,
+the better the score.  So no kernel is narrower than half the distance between neighbouring values.
+Kernels of that width, one step apart, add up to a curve that is flat to 1.5 per cent.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import numpy as np
 
 from condensity._typing import Array, Mask
 
-#: One value is an atom when it holds this share of the sample, and this many effective samples.
+#: A value is an atom if it holds this share of the sample and this number of effective samples.
 ATOM_SHARE, ATOM_COUNT = 0.05, 4
 
 
 @dataclass(frozen=True, eq=False)
 class RecordedValues:
-    """One output as it was recorded: its distinct values and their shares."""
+    """The distinct values of one output and their shares."""
 
     values: Array  # (m,) increasing
     share: Array  # (m,) sums to one
@@ -34,7 +34,7 @@ class RecordedValues:
 
     @property
     def step(self) -> float:
-        """The median sample's distance to the nearest other value."""
+        """The median over the samples of the distance to the nearest other value."""
         gaps = np.diff(self.values)
         nearest = np.minimum(np.r_[np.inf, gaps], np.r_[gaps, np.inf])
         order = np.argsort(nearest, kind="stable")
@@ -43,13 +43,13 @@ class RecordedValues:
 
     @property
     def atom(self) -> tuple[float, float] | None:
-        """The commonest value and its share, if that is too large for chance."""
+        """The most frequent value and its share, if the share is too large for chance."""
         k = int(np.argmax(self.share))
         return (float(self.values[k]), float(self.share[k])) if self._atoms()[k] else None
 
     @property
     def discrete(self) -> bool:
-        """Whether most of the sample is at atoms, and at more than one."""
+        """Whether most of the sample lies on atoms, and there is more than one."""
         atoms = self._atoms()
         return bool(atoms.sum() > 1 and self.share[atoms].sum() > 0.5)
 
@@ -58,10 +58,10 @@ class RecordedValues:
 
     @property
     def least_bandwidth(self) -> float:
-        """The floor under the width of a kernel on this output.
+        """The smallest width of a kernel on this output.
 
-        An atom rewards narrow kernels however fine the other values lie: with one, the floor is
-        at least half the normal-reference bandwidth of the distinct values.
+        An atom rewards narrow kernels even if the other values lie close together.  With an atom,
+        the floor is at least half the normal-reference bandwidth of the distinct values.
         """
         floor = 0.5 * self.step
         return floor if self.atom is None else max(floor, 0.5 * self._reference_bandwidth())

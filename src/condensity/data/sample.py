@@ -1,8 +1,7 @@
-"""A sample as the estimators see it: a weighted empirical measure in standardised units.
+"""Weighted samples with distinct rows in a canonical order, and their standardisation.
 
-Rows are put in a canonical order and equal ones are merged, with their weights added.  What is
-computed from the measure is then the same to the last bit whatever the order of the rows, and
-whether a row was repeated or given an integer weight.
+Rows are sorted, and equal rows are merged and their weights added.  Results are then bit-identical
+for any order of the rows, and for integer weights in place of repeated rows.
 """
 
 from __future__ import annotations
@@ -26,20 +25,21 @@ class Sample:
         return len(self.X)
 
     def __getitem__(self, rows: slice | Indices) -> Sample:
-        """The part of the measure on ``rows``; its weights are not brought back to one."""
+        """The sample restricted to ``rows``; its weights are not normalised again."""
         return Sample(self.X[rows], self.Y[rows], self.weight[rows])
 
 
 def canonical(X: Array, Y: Array, weight: Array) -> tuple[Sample, Indices, Indices]:
-    """Sort the rows, drop those without weight, merge those that are equal.
+    """Sort the rows, drop rows without weight, and merge equal rows.
 
     Returns
     -------
-    measure : Sample of distinct rows
+    measure : Sample
+        The distinct rows.
     origin : (n,)
-        The rows of ``X`` with weight, in the order of the measure.
+        The rows of ``X`` with positive weight, in the order of the measure.
     group : (n,)
-        The row of the measure that each of them went into: 0, 0, 1, 2, ...
+        The row of the measure that each of them belongs to: 0, 0, 1, 2, ...
     """
     rows = np.hstack([X, Y])
     origin = np.lexsort((weight, *rows.T[::-1]))
@@ -53,7 +53,7 @@ def canonical(X: Array, Y: Array, weight: Array) -> tuple[Sample, Indices, Indic
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """``(values - mean) / sd`` column by column; a constant column becomes zero and stays so."""
+    """Standardisation ``(values - mean) / sd`` of columns; a constant column becomes zero."""
 
     mean: Array  # (d,)
     sd: Array  # (d,) zero marks a constant column
@@ -63,17 +63,17 @@ class Scaling:
         """Weighted mean and standard deviation (ddof 0) of the columns of ``values`` (n, d)."""
         mean = weight @ values
         deviation = values - mean
-        # In units of the largest deviation no square can overflow or vanish.
+        # In units of the largest deviation, squares cannot overflow or underflow.
         unit = np.abs(deviation).max(axis=0)
         unit[unit == 0] = 1.0
         sd = unit * np.sqrt(weight @ (deviation / unit) ** 2)
-        # Spread that rounding alone can produce is no spread: dividing by it would invent data.
+        # A spread as small as rounding errors counts as zero: dividing by it would invent data.
         rounding = 8 * np.finfo(float).eps * np.abs(values).max(axis=0)
         return cls(mean, np.where(np.ptp(values, axis=0) > rounding, sd, 0.0))
 
     @property
     def varies(self) -> Mask:
-        """Which columns do, (d,)."""
+        """Which columns vary, (d,)."""
         return self.sd > 0
 
     def apply(self, values: Array) -> Array:

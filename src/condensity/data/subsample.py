@@ -1,8 +1,8 @@
-"""Samples drawn by what is in them, not by where they stand.
+"""Subsampling by a hash of each row, so that row order does not matter.
 
-Every row gets a ticket, a pseudo-random number that its values and a seed settle; the rows with the
-smallest tickets are drawn.  The draw is the same in any order of the rows, equal rows are drawn
-together, and the draw from many parts is a draw from what was drawn in each of them.
+The hash of a row is a pseudo-random number that depends on its values and a seed.  The rows with
+the smallest hashes are drawn.  The draw does not depend on the order of the rows, equal rows are
+drawn together, and the draws from several chunks can be merged into the draw from all of them.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ _STEP, _FIRST, _SECOND = (
 
 
 def row_hashes(X: Array, Y: Array, seed: int) -> RowHashes:
-    """A number for each row of ``X`` (n, dx) and ``Y`` (n, dy) together: (n,)."""
-    found = np.full(len(X), seed, dtype=np.uint64)
+    """The hash of each row of ``X`` (n, dx) and ``Y`` (n, dy) together: (n,)."""
+    hashes = np.full(len(X), seed, dtype=np.uint64)
     for column in (*X.T, *Y.T):
-        bits = (column + 0.0).view(np.uint64)  # the two zeros are equal, their bits are not
-        found = _scramble(found * _STEP + bits)
-    return found
+        bits = (column + 0.0).view(np.uint64)  # -0.0 and 0.0 are equal, but differ in their bits
+        hashes = _scramble(hashes * _STEP + bits)
+    return hashes
 
 
 def _scramble(numbers: RowHashes) -> RowHashes:
-    """A bijection of 64-bit numbers after which neighbours have nothing in common."""
+    """A bijection of 64-bit numbers that maps neighbours to unrelated numbers."""
     numbers = numbers + _STEP
     numbers = (numbers ^ (numbers >> np.uint64(30))) * _FIRST
     numbers = (numbers ^ (numbers >> np.uint64(27))) * _SECOND
@@ -37,10 +37,10 @@ def _scramble(numbers: RowHashes) -> RowHashes:
 
 
 def smallest_hashes(hashes: RowHashes, count: int) -> Indices:
-    """The rows with the ``count`` smallest different tickets, in increasing order."""
+    """The rows with the ``count`` smallest distinct hashes, in increasing order."""
     if len(hashes) <= count:
         return np.arange(len(hashes))
-    # Equal rows share a ticket: look a little further until there are enough different ones.
+    # Equal rows share a hash: extend the range until there are enough distinct hashes.
     reach = count
     while True:
         reach = min(2 * reach, len(hashes))

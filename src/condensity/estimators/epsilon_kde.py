@@ -14,7 +14,7 @@ from condensity.fitting.selection import BANDWIDTHS
 
 
 class EpsilonKDE(ConditionalDensityEstimator):
-    """ε-neighbour kernel density estimation: p(y|x) from the samples near x.
+    """Kernel density estimation among ε-neighbours: p(y|x) from the samples near x.
 
     ``p(y|x)`` is the mean of ``N(y; y_k, sigma_y^2)`` over the samples k with ``|x - x_k| <=
     epsilon``, or over the nearest samples if there are none.  Inputs and outputs are standardised
@@ -29,7 +29,8 @@ class EpsilonKDE(ConditionalDensityEstimator):
         samples, 0 the nearest.  None selects it by cross-validation, from quantiles of the
         distances between samples and infinity.
     bandwidth : None or float, default=None
-        sigma_y, in standard deviations of the outputs.  None selects it by cross-validation.
+        Width sigma_y of the kernels, in standard deviations of the outputs.  None selects it by
+        cross-validation.
     cv : int, splitter or iterable of splits, default=5
         Number of random folds, or splits that hold out every sample exactly once.  For folds by
         group pass ``list(GroupKFold(5).split(X, y, groups))``.

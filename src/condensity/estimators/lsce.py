@@ -72,18 +72,18 @@ class LSCE(DensityReducer):
         Number of samples that carry a basis function, at most n.  "auto" takes all samples, but
         at most 500.
     bandwidth : None, float or (float, float), default=None
-        sigma_z in standard deviations of the inputs, and sigma_y in standard deviations of the
-        residuals of the location; sigma_y = 1 is the Gaussian model.  One number stands for both.
-        None selects them.
+        The pair (sigma_z, sigma_y), or one number for both.  sigma_z is in standard deviations of
+        the inputs, sigma_y in those of the residuals of the location; sigma_y = 1 is the Gaussian
+        model.  None selects them.
     penalty : None or float, default=None
         Weight of ``|alpha|^2 / 2``, relative to the mean diagonal of G.  None selects it.
     min_bandwidth : None, float or array-like of shape (dy,), default=None
         Smallest width of a kernel, in the units of y.  None takes the resolution of y, so that the
         density does not concentrate on rounded or repeated values.
     bounds : None, (lower, upper) or one such pair for each output, default=None
-        y lies strictly between these bounds; None or an infinity stands for no bound.  The density
-        is then fitted to ``log(y - lower)``, ``-log(upper - y)`` or ``log((y - lower) / (upper -
-        y))``, and mapped back: it is zero outside the bounds, and skewed where y is.
+        Bounds of y, which lies strictly between them; None or an infinity stands for no bound.
+        The density is then fitted to ``log(y - lower)``, ``-log(upper - y)`` or ``log((y - lower) /
+        (upper - y))``, and mapped back: it is zero outside the bounds, and skewed where y is.
         ``min_bandwidth``, the loss for model selection, ``cv_results_`` and ``cv_score_`` are in
         the units of that coordinate; ``score`` and everything else are in the units of y.
     cv : int, splitter or iterable of splits, default=5
