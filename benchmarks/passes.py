@@ -83,8 +83,8 @@ def main():
     floor, costs = measure(o.samples, o.centers)
     print(
         f"Passes over the samples outside the subsample, dx = {DX}, b = {o.centers} centres, one "
-        f"thread ({o.samples} samples in chunks of {CHUNK_ROWS}), compared with the product of an (m, b) "
-        "and a (b, b) matrix.\n"
+        f"thread ({o.samples} samples in chunks of {CHUNK_ROWS}), compared with the product of an "
+        "(m, b) and a (b, b) matrix.\n"
     )
     show_header(
         "pass",

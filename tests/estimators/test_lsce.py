@@ -478,10 +478,10 @@ def test_tables_of_one_location_are_not_kept_while_another_is_tried():
     found, kept = [], []
 
     def hear(configuration):
-        kept.append([len(c.crossfit.known) for c in found if c.location != configuration.location])
+        kept.append([len(c.crossfit.cache) for c in found if c.location != configuration.location])
         found.append(configuration)
 
     LSCE(1, verbose=hear, **QUICK).fit(X, y)
     assert kept == [[], [0]]
     # What is left is that of the settings that were chosen, for stacking.
-    assert all(len(c.crossfit.known) <= len(c.crossfit.views) for c in found)
+    assert all(len(c.crossfit.cache) <= len(c.crossfit.views) for c in found)

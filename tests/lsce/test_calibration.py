@@ -49,7 +49,7 @@ def at_new_samples(configurations, weights, factor, what):
 def test_the_stretch_makes_new_samples_look_uniform():
     configurations = [configuration(), configuration(linear_location, sigma_y=0.9, dz=2)]
     weights = np.array([0.3, 0.7])
-    judged = [c.judge() for c in configurations]
+    judged = [c.evaluate() for c in configurations]
     found = best_stretch(judged, weights, least=0.0)
     misses = {f: abs(dispersion(configurations, weights, f) - 1 / 12) for f in FACTORS}
     bearable = loss(configurations, weights, 1.0)
@@ -63,10 +63,10 @@ def test_kernels_are_not_stretched_below_their_floor():
     whole = c.crossfit.whole
     calmer = replace(c.crossfit, whole=Sample(whole.X, 0.4 * whole.Y, whole.weight))
     c = replace(c, crossfit=calmer)  # new samples spread less than the densities say
-    free = best_stretch([c.judge()], np.ones(1), least=0.0)
+    free = best_stretch([c.evaluate()], np.ones(1), least=0.0)
     assert free < 0.9
     for least, expected in ((0.93, 0.95), (1.0, 1.0), (7.0, 1.0)):
-        found = best_stretch([c.judge()], np.ones(1), least=least)
+        found = best_stretch([c.evaluate()], np.ones(1), least=least)
         assert found == pytest.approx(expected)
 
 
@@ -93,7 +93,7 @@ def test_peaks_at_repeated_values_are_not_moved_away():
     ]
     fit = replace(c.crossfit, whole=Sample(whole.X, half_zero, whole.weight), views=views)
     c = replace(c, crossfit=fit)
-    assert best_stretch([c.judge()], np.ones(1), least=0.0) == 1.0
+    assert best_stretch([c.evaluate()], np.ones(1), least=0.0) == 1.0
 
 
 def two_outputs():

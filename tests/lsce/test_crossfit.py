@@ -77,7 +77,7 @@ def test_stacking_finds_the_best_average_over_samples_new_to_it(score):
         Ws = [random_subspace(j, dz, 4) for j in range(6)]
         losses = fit.losses(Ws, setting.sigma_z, setting.sigma_y, (0.1,))[0]
         made.append(Configuration(fit.location, dz, setting, Ws, losses, fit))
-    weights, loss = stack([c.judge() for c in made])
+    weights, loss = stack([c.evaluate() for c in made])
     assert weights.sum() == pytest.approx(1)
     assert (weights >= 0).all()
     best = averaged_loss(made, weights, score)
@@ -299,15 +299,15 @@ def test_what_is_remembered_of_outputs_is_bounded(monkeypatch):
     fit, Ws = crossfit(), [random_subspace(j, 2, 4) for j in range(6)]
     sizes = [0.2, 0.3, 0.4, 0.5]
     free = [fit.losses(Ws, 0.8, s, (0.1,)) for s in sizes]
-    assert len(fit.known) == 6 * len(sizes)
-    tables = fit.known[0, 0.2]
+    assert len(fit.cache) == 6 * len(sizes)
+    tables = fit.cache[0, 0.2]
     size, out = tables.size, tables.outputs
     assert size == sum(a.size for a in (out.phi_y, out.yy, tables.match, tables.pair))
-    monkeypatch.setattr(crossfit_module, "REMEMBERED", 7 * size)
+    monkeypatch.setattr(crossfit_module, "CACHED_NUMBERS", 7 * size)
     held = crossfit()
     for s, exact in zip(sizes, free, strict=True):
         np.testing.assert_array_equal(held.losses(Ws, 0.8, s, (0.1,)), exact)
-    assert 1 <= len(held.known) <= 7
+    assert 1 <= len(held.cache) <= 7
 
 
 def test_what_counts_is_judged_with_all_centres(monkeypatch):
@@ -338,7 +338,7 @@ def test_what_counts_is_judged_with_all_centres(monkeypatch):
 def test_what_is_forgotten_is_found_again():
     fit, Ws = crossfit(), [random_subspace(j, 2, 4) for j in range(6)]
     before = fit.losses(Ws, 0.8, 0.4, (0.1,))
-    assert fit.known
-    fit.forget()
-    assert not fit.known
+    assert fit.cache
+    fit.clear()
+    assert not fit.cache
     np.testing.assert_array_equal(fit.losses(Ws, 0.8, 0.4, (0.1,)), before)

@@ -36,7 +36,7 @@ def parts(monkeypatch):
     view = MemberView.of(some, np.zeros(12), np.arange(0, 12, 2), linear_location)
     # Weights of the others are in whatever units the data have.
     others = RemainingSamples(InMemoryChunks(replace(rest, weight=7.0 * rest.weight)), share)
-    seen = view.frame.see(rest)
+    seen = view.frame.apply(rest)
     together = Sample(
         np.vstack([view.sample.X, seen.X]),
         np.vstack([view.sample.Y, seen.Y]),
@@ -149,9 +149,10 @@ def test_what_a_plane_through_all_leaves_is_what_it_leaves_of_new_samples():
     some, rest, new = draw(200), draw(60), draw(5000)
     view = MemberView.of(some, np.zeros(200), np.arange(200), linear_location)
     found = refit_location(view, some.Y, RemainingSamples(InMemoryChunks(rest), 200 / 260))
-    left = np.vstack([found.sample.Y, found.frame.see(rest).Y])
-    of_new = found.frame.see(new).Y
-    assert np.mean(of_new**2) < np.mean(view.frame.see(new).Y ** 2)  # more samples, a better plane
+    left = np.vstack([found.sample.Y, found.frame.apply(rest).Y])
+    of_new = found.frame.apply(new).Y
+    # More samples give a better plane.
+    assert np.mean(of_new**2) < np.mean(view.frame.apply(new).Y ** 2)
     assert 0.9 < np.mean(left**2) / np.mean(of_new**2) < 1.1
 
 

@@ -82,7 +82,7 @@ class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
         Returns
         -------
         ndarray or Dask array of shape (m,) or (m, dy)
-            The means, with as many axes as y had in ``fit``.
+            The means; their number of axes is that of y in ``fit``.
 
         See Also
         --------

@@ -1,7 +1,7 @@
-"""The density that is shipped: members that differ in their subspace, averaged.
+"""The final density: an average over members with different subspaces.
 
-All members of a configuration share their components of y, so that their average is a mixture of
-as many Gaussians as there are centres: only the weights are averaged.
+All members of a configuration share their Gaussians in y.  Their average is a mixture with one
+Gaussian for each centre: only the weights are averaged.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from condensity.lsce.member import Coefficients, MemberView
 def mixture_blocks(
     weights: Array, components: Gaussians, factor: Array, shift: Array
 ) -> list[Block]:
-    """Kernels and background of v as blocks of ``y = shift + factor v``.
+    """Kernels and background of v as two blocks of ``y = shift + factor v``.
 
-    ``weights`` is (m, b + 1), ``factor`` (dy, dy), ``shift`` (m, dy); the last component, the
-    background, has a width of its own.
+    ``weights`` is (m, b + 1), ``factor`` (dy, dy), ``shift`` (m, dy).  The last component is the
+    background, which has a different width.
     """
     centers, widths = components.centers @ factor.T, components.widths
     kernels, background = slice(0, -1), slice(-1, None)
@@ -39,14 +39,14 @@ def mixture_blocks(
             widths[-1] * factor,
             shift=shift,
             plain=True,
-            background=True,  # stays when densities are stretched: far away it is the marginal
+            background=True,  # is not stretched: far from all centres it is the marginal density
         ),
     ]
 
 
 @dataclass(frozen=True, eq=False)
 class AveragedMembers:
-    """The average of the members of one configuration, in the units of standardised y."""
+    """The average over the members of one configuration, in the units of standardised y."""
 
     scaling: Scaling  # of x
     location: Callable[[Array], Array]  # standardised x (m, dx) -> m(x) (m, dy)
@@ -58,12 +58,12 @@ class AveragedMembers:
     def of(
         cls, view: MemberView, components: Gaussians, members: Sequence[Coefficients]
     ) -> AveragedMembers:
-        """What is to be kept of a view to answer without its samples.
+        """The part of a view that predictions need, without its samples.
 
-        Centres to which no member gives weight are left out: they change no answer.
+        Centres without weight in all members are dropped; this does not change the density.
         """
         used = np.any([member.alphas > 0 for member in members], axis=(0, 1))
-        if used[:-1].any():  # there must be one to tell the kernels' width
+        if used[:-1].any():  # one centre must stay, because it holds the width of the kernels
             used[-1] = True
             components = Gaussians(components.centers[used], components.widths[used])
             members = [
@@ -73,7 +73,7 @@ class AveragedMembers:
         return cls(view.scaling, view.location.at, view.factor, components, members)
 
     def weights(self, X: Array, share: float = 1.0) -> Array:
-        """``share`` of the mean weights of the components for inputs ``X`` (m, dx): (m, b + 1)."""
+        """``share`` times the mean weights of the Gaussians for ``X`` (m, dx): (m, b + 1)."""
         inputs, mass = self.scaling.apply(X), share / len(self.members)
         first, *others = self.members
         total: Array = first.weights(inputs, mass)[0]
@@ -82,13 +82,13 @@ class AveragedMembers:
         return total
 
     def blocks(self, X: Array, y_scaling: Scaling, share: float) -> list[Block]:
-        """Kernels and background as blocks with the weight ``share``, in the units of y."""
+        """Kernels and background as blocks with total weight ``share``, in the units of y."""
         shift = y_scaling.mean + y_scaling.sd * self.location(self.scaling.apply(X))
         if not np.isfinite(shift).all():
             row = int(np.argmin(np.isfinite(shift).all(axis=1)))
             raise ValueError(
                 f"the location predicts {shift[row]} for row {row} of X: "
-                "give a regressor whose predictions are finite, or location='linear'"
+                "use a regressor whose predictions are finite, or location='linear'"
             )
         factor = y_scaling.sd[:, None] * self.factor
         return mixture_blocks(self.weights(X, share), self.components, factor, shift)
@@ -96,18 +96,18 @@ class AveragedMembers:
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """Configurations with their stacking weights, and the subspace they are about."""
+    """Configurations with their stacking weights, and the subspace of the best one."""
 
     parts: Sequence[tuple[float, AveragedMembers]]
     y_scaling: Scaling
     x_scaling: Scaling
     W: Array  # (dz, dx) acts on standardised inputs
-    stretch: Array | None = None  # (dy,) of all densities, about their means
-    bounds: Bounds | None = None  # of y, which is then modelled in its free coordinate
+    stretch: Array | None = None  # (dy,) factor of all densities, about their means
+    bounds: Bounds | None = None  # of y, which is then modelled in its unbounded coordinate
 
     @property
     def width(self) -> int:
-        """Number of Gaussians in each answer."""
+        """Number of Gaussians in each density."""
         return sum(len(part.components.centers) for _, part in self.parts)
 
     def at(self, X: Array) -> Distribution:
@@ -123,5 +123,5 @@ class Ensemble:
         return self.x_scaling.apply(X) @ self.W.T
 
     def at_reduced(self, Z: Array) -> Distribution:
-        """The densities at the inputs with ``W x = z`` that are average in all else."""
+        """The densities at the inputs with ``W x = z`` that are average in all other directions."""
         return self.at(self.x_scaling.mean + self.x_scaling.sd * (Z @ self.W))

@@ -1,10 +1,12 @@
-"""Configurations: a location and a number of directions, learned by all members in turn.
+"""Configurations: a location and a number of components, learned by all members.
 
-Every member learns the subspace of least SCE with wide kernels (quasi-Newton from a few starts, of
-which the best after a few steps goes on).  A setting is chosen by the members' loss on samples that
-are new to them; with it every member refines its subspace by the loss of the normalised density at
-samples left out, and the setting is chosen once more; if that lowers their loss, it is kept.  More
-directions start from the fewer found before.
+1. Every member learns the subspace of smallest SCE with wide kernels: quasi-Newton steps from a few
+   starts; after a few steps only the best start continues.
+2. The setting is chosen by the members' held-out loss.
+3. With it, every member refines its subspace by the leave-one-out loss of the normalised density,
+   and the setting is chosen again.  The refined subspaces are kept if they lower the held-out loss.
+
+A configuration with more components also starts from the subspaces of the one with fewer.
 """
 
 from __future__ import annotations
@@ -24,26 +26,26 @@ from condensity.lsce.settings import FIRST, SearchSpace, Setting, SettingSelecto
 from condensity.subspaces.chart import Minimum, minimise
 from condensity.subspaces.grassmann import orthonormal, random_point
 
-#: Centres that subspaces are learned with, at most: they need fewer than densities do.
+#: Largest number of centres for learning subspaces, which need fewer than densities.
 LEARNING_CENTERS = 150
-#: Steps of every start before all but the best are given up.
+#: Number of steps from every start before only the best continues.
 RACE_STEPS = 5
-#: Dimensions tried beyond the best so far before the search for more is given up, and by how
-#: much of its loss a dimension must beat the best to be it.
+#: Number of dimensions tried beyond the best one, and the relative improvement of the loss that is
+#: required to prefer more components.
 PATIENCE, WORTH = 2, 0.01
 
 
 @dataclass(frozen=True, eq=False)
 class Configuration:
-    """A location and a number of directions, with what its members learned."""
+    """A location and a number of components, with the setting and subspaces of its members."""
 
     location: str
     n_components: int
     setting: Setting
-    Ws: Sequence[Array]  # a subspace for every view
-    losses: Array  # (n,) of its members, at samples new to them
-    crossfit: Crossfit | None  # None: nothing was held out
-    refined: bool = False  # whether the subspaces are better for having been refined
+    Ws: Sequence[Array]  # the subspace of every view
+    losses: Array  # (n,) of its members at held-out samples
+    crossfit: Crossfit | None  # None without folds
+    refined: bool = False  # whether the subspaces were refined
 
     def __repr__(self) -> str:
         s = self.setting
@@ -55,14 +57,14 @@ class Configuration:
 
     @property
     def loss(self) -> float:
-        """The mean loss over the samples; NaN when nothing was held out."""
+        """The mean held-out loss; NaN without folds."""
         return np.nan if self.crossfit is None else float(self.crossfit.whole.weight @ self.losses)
 
-    def judge(self) -> HeldOutEvaluation:
-        """What its members make of the samples that they have not seen."""
+    def evaluate(self) -> HeldOutEvaluation:
+        """The densities of its members at held-out samples."""
         assert self.crossfit is not None
         s = self.setting
-        parts = self.crossfit.judge(self.Ws, s.sigma_z, s.sigma_y, (s.penalty,))
+        parts = self.crossfit.evaluate(self.Ws, s.sigma_z, s.sigma_y, (s.penalty,))
         return HeldOutEvaluation(self.crossfit, parts)
 
 
@@ -74,39 +76,39 @@ def configure(
     mapper: Mapper,
     smaller: Configuration | None = None,
 ) -> Configuration:
-    """Let all members learn ``dz`` directions, from those of a ``smaller`` configuration if any."""
+    """Learn ``dz`` directions for all members, also starting from a ``smaller`` configuration."""
     starts = [
         starting_points(view, crossfit.active, dz, search.n_starts, rng) for view in crossfit.views
     ]
     setting = first_setting(search, dz)
     if smaller is not None:
-        for own, W in zip(starts, smaller.Ws, strict=True):
-            own.append(_widen(W, dz, crossfit.active, rng))
-    items = [(view, own, setting) for view, own in zip(crossfit.views, starts, strict=True)]
+        for member_starts, W in zip(starts, smaller.Ws, strict=True):
+            member_starts.append(_widen(W, dz, crossfit.active, rng))
+    items = [(view, some, setting) for view, some in zip(crossfit.views, starts, strict=True)]
     Ws = [end.W for end in mapper(partial(learn_subspace, search.max_steps), items)]
-    chooser = SettingSelector(crossfit, Ws, search)
-    setting = chooser.choose(setting, coarse=True, strides=(2,))
-    learned = _settle(chooser, setting, refined=False)
-    # In a table of cells a sample's own kernel is that of its whole cell: none can be left out.
+    selector = SettingSelector(crossfit, Ws, search)
+    setting = selector.choose(setting, coarse=True, strides=(2,))
+    learned = _with_best_setting(selector, setting, refined=False)
+    # In a table of cells, a sample shares its kernel with its cell: it cannot be left out alone.
     if dz >= crossfit.active.sum() or crossfit.by_cells:
         return learned
-    found = [(view, W, setting) for view, W in zip(crossfit.views, Ws, strict=True)]
-    Ws = [end.W for end in mapper(partial(refine_subspace, search.max_steps), found)]
-    chooser = SettingSelector(crossfit, Ws, search)
-    refined = _settle(chooser, setting, refined=True)
+    learned_items = [(view, W, setting) for view, W in zip(crossfit.views, Ws, strict=True)]
+    Ws = [end.W for end in mapper(partial(refine_subspace, search.max_steps), learned_items)]
+    selector = SettingSelector(crossfit, Ws, search)
+    refined = _with_best_setting(selector, setting, refined=True)
     return min(refined, learned, key=lambda c: c.loss)
 
 
 def reselect_setting(c: Configuration, crossfit: Crossfit, search: SearchSpace) -> Configuration:
-    """The same members with other centres: the setting near theirs that is best for these."""
-    chooser = SettingSelector(crossfit, c.Ws, search)
-    return _settle(chooser, c.setting, refined=c.refined)
+    """The same subspaces with the centres of ``crossfit``, and the best setting near theirs."""
+    selector = SettingSelector(crossfit, c.Ws, search)
+    return _with_best_setting(selector, c.setting, refined=c.refined)
 
 
-def _settle(chooser: SettingSelector, near: Setting, *, refined: bool) -> Configuration:
-    """The configuration of given members, with the best setting near the one they learned with."""
-    crossfit, Ws = chooser.crossfit, chooser.Ws
-    s = chooser.choose(near, coarse=False, strides=(1,))
+def _with_best_setting(selector: SettingSelector, near: Setting, *, refined: bool) -> Configuration:
+    """The configuration of given members with the best setting near ``near``."""
+    crossfit, Ws = selector.crossfit, selector.Ws
+    s = selector.choose(near, coarse=False, strides=(1,))
     losses = crossfit.losses(Ws, s.sigma_z, s.sigma_y, (s.penalty,))[0]
     return Configuration(crossfit.location, len(Ws[0]), s, Ws, losses, crossfit, refined)
 
@@ -116,7 +118,7 @@ def starting_points(
 ) -> list[Array]:
     """Random subspaces that contain the directions of the view's location."""
     lead = view.location.directions[:dz]
-    if dz >= active.sum():  # nothing to reduce
+    if dz >= active.sum():  # no reduction
         return [np.eye(len(active))[active]]
     starts = []
     for _ in range(n_starts if len(lead) < dz else 1):
@@ -141,7 +143,7 @@ def _widen(W: Array, dz: int, active: Mask, rng: np.random.Generator) -> Array:
 
 
 def learn_subspace(max_steps: int, item: tuple[MemberView, Sequence[Array], Setting]) -> Minimum:
-    """Race the starts, then go on from the best: a subspace of least SCE."""
+    """The subspace of smallest SCE: a few steps from all starts, then on from the best."""
     view, starts, setting = item[0].thinned(LEARNING_CENTERS), *item[1:]
     W, outputs = starts[0], OutputKernels.build(view, setting.sigma_y)
     n_fixed = min(len(view.location.directions), len(W))
@@ -156,7 +158,7 @@ def learn_subspace(max_steps: int, item: tuple[MemberView, Sequence[Array], Sett
 def refine_subspace(
     max_steps: int, item: tuple[MemberView, Array, Setting], *, widening: float = 1.0
 ) -> Minimum:
-    """Go on from W to the subspace in which samples left out are described best."""
+    """The subspace of smallest leave-one-out loss, starting from W."""
     view, W, setting = item[0].thinned(LEARNING_CENTERS), *item[1:]
     n_fixed = min(len(view.location.directions), len(W))
     problem = leave_one_out_problem(view, W, setting, widening)
@@ -166,10 +168,10 @@ def refine_subspace(
 def leave_one_out_problem(
     view: MemberView, W: Array, setting: Setting, widening: float
 ) -> LeaveOneOutLoss:
-    """What refining minimises.
+    """The leave-one-out loss that refinement minimises.
 
-    Kernels are ``widening`` times as wide in z as the setting's, and no narrower in y than at
-    first: what shows the density of y best is too narrow for finding out what y depends on.
+    Kernels are wider in z than those of the setting by ``widening``, and not narrower in y than the
+    first setting: the best width for the density of y is too narrow for finding the subspace.
     """
     sigma_y = max(setting.sigma_y, FIRST.sigma_y)
     return view.left_out(W, widening * setting.sigma_z, sigma_y)
@@ -183,15 +185,15 @@ def explore_dimensions(
     mapper: Mapper,
     report: Callable[[Configuration], None],
 ) -> list[Configuration]:
-    """The given ``dimension``, or (None) no reduction and 1, 2, ... until more do not help.
+    """Configurations with ``dimension`` components; None tries no reduction and 1, 2, ....
 
-    A subspace contains the directions of its location: a location that needs more of them than
-    there are components is not tried.
+    The latter stops when more components do not lower the loss.  A subspace contains the directions
+    of its location: a location with more directions than components is skipped.
     """
     most = int(crossfit.active.sum())
     least = max(1, *(len(view.location.directions) for view in crossfit.views))
     tries = [most, *range(least, most)] if dimension is None else [dimension]
-    found: list[Configuration] = []
+    configurations: list[Configuration] = []
     smaller: Configuration | None = None
     best: Configuration | None = None
     for dz in tries:
@@ -199,18 +201,18 @@ def explore_dimensions(
             continue
         new = configure(crossfit, dz, search, rng, mapper, smaller if dz < most else None)
         report(new)
-        found.append(new)
+        configurations.append(new)
         if dz < most:
             smaller = new
             if best is None or new.loss < best.loss - crossfit.score.worth(best.loss, WORTH):
                 best = new
             if dz >= best.n_components + PATIENCE:
                 break
-    return found
+    return configurations
 
 
 def fewest_components(configurations: Sequence[Configuration]) -> Configuration:
-    """The fewest directions whose loss is as good as the best, but for what is not worth more."""
+    """The configuration with the fewest components whose loss is within tolerance of the best."""
     top = min(configurations, key=lambda c: c.loss)
     if top.crossfit is None:
         return top

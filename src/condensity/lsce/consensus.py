@@ -1,4 +1,4 @@
-"""The subspaces of cross-fitted members, and what they agree on."""
+"""The consensus of the members' subspaces."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from condensity.lsce.member import MemberView
 
 
 def rescaled_subspace(scaling: Scaling, view: MemberView, W: Array) -> Array:
-    """The subspace of a view as one of inputs standardised by ``scaling``, orthonormal rows."""
+    """The subspace ``W`` of a view for inputs standardised by ``scaling``, orthonormal rows."""
     if len(W) >= scaling.varies.sum():
         return np.eye(W.shape[1])[scaling.varies]
-    # An input that does not vary in the view has no unit of its own there: it keeps the other's.
+    # An input that is constant in the view has no unit there, so it keeps that of ``scaling``.
     sd = np.where(view.scaling.varies, view.scaling.sd, scaling.sd)
     ratio = np.divide(scaling.sd, sd, out=np.zeros_like(sd), where=sd > 0)
     return np.asarray(np.linalg.qr((W * ratio).T)[0].T)
@@ -32,12 +32,14 @@ def member_subspaces(configuration: Configuration, view: MemberView) -> list[Arr
 
 
 def consensus(Ws: Sequence[Array]) -> tuple[Array, Array]:
-    """The subspace that members agree on, and how far they do.
+    """The subspace that members have in common, and their agreement.
 
     Returns
     -------
-    W : (dz, dx), the dominant eigenspace of the mean of their projectors
-    agreement : (dx,), its eigenvalues, from 1 (all members have the direction) down to 0
+    W : (dz, dx)
+        The dominant eigenspace of the mean of the members' projectors.
+    agreement : (dx,)
+        Its eigenvalues, from 1 (all members have the direction) down to 0.
     """
     stacked = np.vstack(Ws) / np.sqrt(len(Ws))
     _, S, Vt = np.linalg.svd(stacked)
@@ -47,7 +49,7 @@ def consensus(Ws: Sequence[Array]) -> tuple[Array, Array]:
 
 
 def complete_subspace(W: Array, active: Mask) -> Array:
-    """``W`` (dz, dx) with directions added until it holds every input that varies."""
+    """``W`` (dz, dx) with directions added until it spans all varying inputs."""
     rest = np.eye(len(active))[active]
     rest = rest - (rest @ W.T) @ W
     missing = len(rest) - len(W)

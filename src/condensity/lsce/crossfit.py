@@ -1,9 +1,9 @@
-"""Cross-fitting: members learn without a fold and are judged on that fold.
+"""Cross-fitting: members learn without one fold and are evaluated on that fold.
 
-The samples are dealt to K folds, R times over.  Member (r, j) learns from all but fold j of deal r
-everything there is to learn: scaling, location, metric, subspace, coefficients.  So every sample
-has R members that have not seen it, and what is chosen for all members in common (bandwidths,
-penalty, dimension, location) is chosen by their loss on samples that are new to them.
+The samples are partitioned into K folds, R times.  Member (r, j) learns scaling, location, metric,
+subspace and coefficients from all folds but fold j of partition r.  So every sample is held out
+from R members.  Bandwidths, penalty, dimension and location, which all members share, are chosen by
+the members' loss on held-out samples.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from condensity.fitting.scores import Gaussians, Score
 from condensity.lsce.averaged import mixture_blocks
 from condensity.lsce.member import MOST_KEPT, MemberView, OutputKernels
 
-#: Numbers that tables of outputs may hold together, about (256 MiB).
-REMEMBERED = 1 << 25
+#: Approximate limit of the numbers in all cached tables (256 MiB).
+CACHED_NUMBERS = 1 << 25
 
 
 @dataclass(frozen=True, eq=False)
 class MemberEvaluation:
-    """How the held-out samples of one view look to the member that has not seen them."""
+    """The densities of one member at its held-out samples."""
 
     weights: Array  # (penalties, m, b + 1)
     components: Gaussians
@@ -35,15 +35,15 @@ class MemberEvaluation:
 
 @dataclass(frozen=True, eq=False)
 class ScoreTables:
-    """All about the outputs of one view that does not depend on W, for one sigma_y."""
+    """The quantities of one view that depend on sigma_y, but not on W."""
 
     outputs: OutputKernels
-    match: Array  # (m, b + 1) a, of the samples held out
+    match: Array  # (m, b + 1) a, at held-out samples
     pair: Array  # (b + 1, b + 1) A
 
     @property
     def size(self) -> int:
-        """The numbers it holds, or will hold once it was asked."""
+        """Number of stored numbers, including those computed on first use."""
         n, yy = len(self.outputs.view.sample), self.outputs.yy
         kernels = n * len(yy) if n <= MOST_KEPT else 0
         return int(kernels + yy.size + self.match.size + self.pair.size)
@@ -56,8 +56,8 @@ class ScoreTables:
         match = unit * score.match(view.held_out.Y, components)
         return cls(outputs, match, unit * score.pair(components, components))
 
-    def judge(self, W: Array, sigma_z: float, penalties: tuple[float, ...]) -> MemberEvaluation:
-        """What a member with the subspace W makes of the samples held out."""
+    def evaluate(self, W: Array, sigma_z: float, penalties: tuple[float, ...]) -> MemberEvaluation:
+        """The densities of a member with the subspace W at its held-out samples."""
         fit = self.outputs.fit(W, sigma_z, penalties)
         weights = fit.weights(self.outputs.view.held_out.X)
         match = np.einsum("pmk,mk->pm", weights, self.match)
@@ -66,71 +66,71 @@ class ScoreTables:
 
 @dataclass(frozen=True, eq=False)
 class Crossfit:
-    """The views of all members under one location, and how members are scored."""
+    """The views of all members for one location, and the score of their densities."""
 
     location: str
     whole: Sample
     active: Mask  # (dx,) the inputs that vary
-    views: Sequence[MemberView]  # deal by deal
+    views: Sequence[MemberView]  # ordered by partition
     n_partitions: int
     score: Score
-    #: By view and sigma_y: every subspace of any dimension is judged with the same few.
-    known: dict[tuple[int, float], ScoreTables] = field(
+    #: Tables by view and sigma_y: subspaces of all dimensions use the same ones.
+    cache: dict[tuple[int, float], ScoreTables] = field(
         default_factory=dict, init=False, repr=False
     )
 
     @property
     def by_cells(self) -> bool:
-        """Whether equal samples were dealt one by one, so that a row is held out in part."""
+        """Whether equal samples lie in different folds, so that a row is partly held out."""
         weight = self.whole.weight
         return any((v.held_out.weight < (1 - 1e-9) * weight[v.rows]).any() for v in self.views)
 
     def losses(
         self, Ws: Sequence[Array], sigma_z: float, sigma_y: float, penalties: tuple[float, ...]
     ) -> Array:
-        """Mean loss of the members that have not seen a sample, at every sample: (penalties, n)."""
-        judged = self.judge(Ws, sigma_z, sigma_y, penalties)
+        """Mean loss at every sample over the members it is held out from: (penalties, n)."""
+        evaluated = self.evaluate(Ws, sigma_z, sigma_y, penalties)
         if self.score.sign == 0:
-            return self.by_sample([-np.log(np.maximum(j.match, 1e-300)) for j in judged])
-        found = []
-        for view, j in enumerate(judged):
+            return self.by_sample([-np.log(np.maximum(j.match, 1e-300)) for j in evaluated])
+        values = []
+        for view, j in enumerate(evaluated):
             norm = np.einsum("pmk,pmk->pm", j.weights @ self._tables(view, sigma_y).pair, j.weights)
-            found.append(self.score.sign * (0.5 * norm - j.match))
-        return self.by_sample(found)
+            values.append(self.score.sign * (0.5 * norm - j.match))
+        return self.by_sample(values)
 
-    def judge(
+    def evaluate(
         self, Ws: Sequence[Array], sigma_z: float, sigma_y: float, penalties: tuple[float, ...]
     ) -> list[MemberEvaluation]:
-        """What every member makes of the samples that it has not seen."""
+        """The densities of every member at its held-out samples."""
         assert len(Ws) == len(self.views)
         return [
-            self._tables(view, sigma_y).judge(W, sigma_z, penalties) for view, W in enumerate(Ws)
+            self._tables(view, sigma_y).evaluate(W, sigma_z, penalties) for view, W in enumerate(Ws)
         ]
 
     def _tables(self, view: int, sigma_y: float) -> ScoreTables:
-        if (view, sigma_y) not in self.known:
+        if (view, sigma_y) not in self.cache:
             tables = ScoreTables.of(self.score, self.views[view], sigma_y)
-            while (len(self.known) + 1) * tables.size > REMEMBERED and self.known:
-                self.known.pop(next(iter(self.known)))  # the oldest
-            self.known[view, sigma_y] = tables
-        return self.known[view, sigma_y]
+            while (len(self.cache) + 1) * tables.size > CACHED_NUMBERS and self.cache:
+                self.cache.pop(next(iter(self.cache)))  # the oldest
+            self.cache[view, sigma_y] = tables
+        return self.cache[view, sigma_y]
 
-    def forget(self) -> None:
-        """Free what was kept of outputs: with many samples it is most of a fit's memory."""
-        self.known.clear()
+    def clear(self) -> None:
+        """Empty the cache, which is most of the memory of a fit with many samples."""
+        self.cache.clear()
 
     def products(
         self, ours: Sequence[MemberEvaluation], theirs: Sequence[MemberEvaluation]
     ) -> Array:
-        """``w^T A w'`` between two densities of each member, by sample: (penalties, n)."""
-        found = []
+        """``w^T A w'`` for two densities of each member, by sample: (penalties, n)."""
+        values = []
         for view, a, b in zip(self.views, ours, theirs, strict=True):
             table = self.score.unit(view.factor) * self.score.pair(a.components, b.components)
-            found.append(np.einsum("pmk,pmk->pm", a.weights @ table, b.weights))
-        return self.by_sample(found)
+            values.append(np.einsum("pmk,pmk->pm", a.weights @ table, b.weights))
+        return self.by_sample(values)
 
     def by_sample(self, values: Sequence[Array]) -> Array:
-        """Average (penalties, m) of views over the members that have not seen a sample."""
+        """Average values (penalties, m) of the views over the members a sample is held out from."""
         out = np.zeros((len(values[0]), len(self.whole)))
         for view, value in zip(self.views, values, strict=True):
             out[:, view.rows] += value * (view.held_out.weight / self.whole.weight[view.rows])
@@ -139,10 +139,10 @@ class Crossfit:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutEvaluation:
-    """How all held-out samples look, each to members that have not seen it."""
+    """The densities of all members at their held-out samples."""
 
     crossfit: Crossfit
-    parts: Sequence[MemberEvaluation]  # view by view
+    parts: Sequence[MemberEvaluation]  # one for each view
 
     @property
     def matches(self) -> Array:
@@ -150,7 +150,7 @@ class HeldOutEvaluation:
         return np.asarray(self.crossfit.by_sample([part.match for part in self.parts])[0])
 
     def densities(self, view: int) -> list[Block]:
-        """The densities in the frame of their location: kernels, background."""
-        own, part = self.crossfit.views[view], self.parts[view]
-        shift = own.location.at(own.held_out.X)
-        return mixture_blocks(part.weights[0], part.components, own.factor, shift)
+        """The densities of one view in standardised y: kernels, background."""
+        member, part = self.crossfit.views[view], self.parts[view]
+        shift = member.location.at(member.held_out.X)
+        return mixture_blocks(part.weights[0], part.components, member.factor, shift)

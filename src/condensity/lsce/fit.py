@@ -160,7 +160,7 @@ def _explore(
         if data.partitions:
             crossfit = _crossfit(data, options, name)
             configurations += explore_dimensions(crossfit, dz, search, rng, mapper, report)
-            crossfit.forget()
+            crossfit.clear()
         elif dz is not None and len(view.location.directions) <= dz:
             unknown = np.full(len(data.sample), np.nan)
             only = Configuration(name, dz, first_setting(search, dz), [], unknown, None)
@@ -192,7 +192,7 @@ def _select(
             search = options.search_space(views[name])
             for i in (i for i in used if configurations[i].location == name):
                 configurations[i] = reselect_setting(configurations[i], crossfit, search)
-            crossfit.forget()
+            crossfit.clear()
         weights[used], loss = _weigh(options, [configurations[i] for i in used])
     return configurations, weights, loss
 
@@ -202,7 +202,7 @@ def _weigh(
 ) -> tuple[Array, float]:
     """Stacking weights and their loss; a single model gives the best configuration weight one."""
     if options.n_members > 1:
-        return stack([c.judge() for c in configurations])
+        return stack([c.evaluate() for c in configurations])
     best = fewest_components(configurations)
     return np.array([float(c is best) for c in configurations]), best.loss
 
@@ -223,7 +223,7 @@ def _stretch(
     used = [c for c, w in zip(configurations, weights, strict=True) if w > 0]
     floors = [options.search_space(views[c.location]).least_sigma_y for c in used]
     least = max(floor / c.setting.sigma_y for floor, c in zip(floors, used, strict=True))
-    factor = best_stretch([c.judge() for c in used], weights[weights > 0], least)
+    factor = best_stretch([c.evaluate() for c in used], weights[weights > 0], least)
     return np.full(data.n_outputs, factor)
 
 

@@ -1,8 +1,8 @@
-"""From samples that all was chosen with to all samples there are.
+"""Final fit on all samples.
 
-With more samples than all was chosen with, a subspace is worth refining by all of them, and then
-worth more than an average of those that members found in few.  Every step of the search is a sum
-over samples, and so are the moments that coefficients are fitted by.
+If there are more samples than model selection uses, the subspace is refined on all of them.  It is
+then better than an average over the members' subspaces, which were learned from few samples.  Every
+step of the search is a sum over samples, and so are the moments for the coefficients.
 """
 
 from __future__ import annotations
@@ -27,83 +27,83 @@ from condensity.lsce.member import Basis, Coordinates, MemberView, OutputKernels
 from condensity.lsce.settings import Setting
 from condensity.subspaces.chart import Minimum, minimise
 
-#: Steps of the search with all samples: it starts where it ended with some of them.
+#: Number of steps of the search on all samples, which starts from the result on the subsample.
 STEPS = 10
 
 
-def refit_location(view: MemberView, Y: Array, others: RemainingSamples) -> MemberView:
-    """The view with its plane, if it has one, fitted to all samples; ``Y`` (n, dy) are its own.
+def refit_location(view: MemberView, Y: Array, remaining: RemainingSamples) -> MemberView:
+    """The view with its plane, if it has one, fitted to all samples.
 
-    The metric stays, as bandwidths were chosen in its units.  So do the residuals of its samples:
-    with many inputs, those of samples that a plane was fitted to are too small, while these are of
-    samples left out, by a plane that is a little worse.
+    ``Y`` (n, dy) are the outputs of the samples in the view.  The metric stays, because bandwidths
+    were chosen in its units.  The residuals of the view stay too: they are those of samples left
+    out.  Residuals of samples in the fit are too small if there are many inputs.
     """
-    found = view.location
-    if found.shrinkage is None:
+    location = view.location
+    if location.shrinkage is None:
         return view
     own = _plane_sums(Sample(view.sample.X, Y, view.sample.weight))
-    theirs = others.rows.total(partial(_seen_sums, view.scaling))
-    share = others.share
+    rest = remaining.rows.total(partial(_standardised_plane_sums, view.scaling))
+    share = remaining.share
     x, y, xx, xy = (
-        share * a / own[-1] + (1.0 - share) * b / theirs[-1]
-        for a, b in zip(own[:-1], theirs[:-1], strict=True)
+        share * a / own[-1] + (1.0 - share) * b / rest[-1]
+        for a, b in zip(own[:-1], rest[:-1], strict=True)
     )
-    slope = found.shrinkage.slope(xx - np.outer(x, x), xy - np.outer(x, y), share)
+    slope = location.shrinkage.slope(xx - np.outer(x, x), xy - np.outer(x, y), share)
     plane = Plane(y - x @ slope, slope)
-    return replace(view, location=replace(found, at=plane, directions=row_basis(slope.T)))
+    return replace(view, location=replace(location, at=plane, directions=row_basis(slope.T)))
 
 
-def _seen_sums(scaling: Scaling, part: Sample) -> Totals:
-    return _plane_sums(replace(part, X=scaling.apply(part.X)))
+def _standardised_plane_sums(scaling: Scaling, chunk: Sample) -> Totals:
+    return _plane_sums(replace(chunk, X=scaling.apply(chunk.X)))
 
 
 def _plane_sums(sample: Sample) -> Totals:
-    """Sums of x, y, x x^T, x y^T and 1, by weight."""
+    """Weighted sums of x, y, x x^T, x y^T and 1."""
     X, Y, w = sample.X, sample.Y, sample.weight
     weighted = X * w[:, None]
     return [w @ X, w @ Y, weighted.T @ X, weighted.T @ Y, float(w.sum())]
 
 
 def refine_with_all(
-    view: MemberView, W: Array, setting: Setting, others: RemainingSamples, *, widening: float
+    view: MemberView, W: Array, setting: Setting, remaining: RemainingSamples, *, widening: float
 ) -> Minimum:
-    """Go on from W to the subspace in which all samples are described best, themselves left out.
+    """The subspace of smallest leave-one-out loss over all samples, starting from W.
 
-    Many samples are worth all centres: with few, what kernels smooth away is most of the error.
+    It uses all centres: with many samples and few centres, smoothing is most of the error.
     """
     n_fixed = min(len(view.location.directions), len(W))
-    problem = FullDataLoss(leave_one_out_problem(view, W, setting, widening), others, view)
+    problem = FullDataLoss(leave_one_out_problem(view, W, setting, widening), remaining, view)
     return minimise(problem, W, max_steps=STEPS, n_fixed=n_fixed)
 
 
 @dataclass(frozen=True, eq=False)
 class FullDataLoss:
-    """The loss at samples left out, over all samples there are: a function on matrices W."""
+    """The leave-one-out loss over all samples as a function of W."""
 
-    own: LeaveOneOutLoss  # at the samples of the view
-    others: RemainingSamples
+    own: LeaveOneOutLoss  # over the samples of the view
+    remaining: RemainingSamples
     view: MemberView
 
     def at(self, W: Array) -> FullDataPoint:
-        """Judge the densities in the coordinates ``z = W x``, W of shape (dz, dx)."""
+        """The loss of the densities in the coordinates ``z = W x``, W of shape (dz, dx)."""
         here, view = self.own.at(W), self.view
         problem = self.own.without_samples(view.sample.weight[view.basis])
-        loss, gradient, weight = self.others.rows.total(
+        loss, gradient, weight = self.remaining.rows.total(
             partial(_loss_and_gradient, view.frame, problem, W)
         )
-        ours = self.others.share
-        theirs = (1.0 - ours) / weight
-        slope = ours * here.gradient() + theirs * gradient
-        return FullDataPoint(W, ours * here.value + theirs * loss, slope)
+        share = self.remaining.share
+        rest = (1.0 - share) / weight
+        slope = share * here.gradient() + rest * gradient
+        return FullDataPoint(W, share * here.value + rest * loss, slope)
 
 
 def _loss_and_gradient(
-    frame: Coordinates, problem: LeaveOneOutLoss, W: Array, part: Sample
+    frame: Coordinates, problem: LeaveOneOutLoss, W: Array, chunk: Sample
 ) -> Totals:
-    """Both summed over samples that are not those of the view."""
-    seen = frame.see(part)
-    point = problem.over(seen).at(W)
-    return [point.value, point.gradient(), float(seen.weight.sum())]
+    """Loss, gradient and weight summed over samples outside the view."""
+    sample = frame.apply(chunk)
+    point = problem.over(sample).at(W)
+    return [point.value, point.gradient(), float(sample.weight.sum())]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,32 +129,32 @@ class PendingFit:
 
 
 def fit_coefficients(
-    models: Sequence[PendingFit], others: RemainingSamples | None
+    models: Sequence[PendingFit], remaining: RemainingSamples | None
 ) -> list[AveragedMembers]:
-    """Fit all coefficients to all samples; those of ``others`` in one pass for all models."""
+    """Fit all coefficients to all samples, with one pass over the remaining ones for all models."""
     sums = [[m.outputs.own_sums(W, m.setting.sigma_z) for W in m.Ws] for m in models]
-    if others is not None:
-        passing = [(m.outputs.view.frame, m.outputs.basis, m.setting.sigma_z, m.Ws) for m in models]
-        totals = iter(others.rows.total(partial(_sums, passing)))
-        sums = [[_pool(own, next(totals), others.share) for own in row] for row in sums]
+    if remaining is not None:
+        bases = [(m.outputs.view.frame, m.outputs.basis, m.setting.sigma_z, m.Ws) for m in models]
+        totals = iter(remaining.rows.total(partial(_sums, bases)))
+        sums = [[_pool(own, next(totals), remaining.share) for own in row] for row in sums]
     return [_solve(model, row) for model, row in zip(models, sums, strict=True)]
 
 
 def _sums(
-    passing: Sequence[tuple[Coordinates, Basis, float, Sequence[Array]]], part: Sample
+    bases: Sequence[tuple[Coordinates, Basis, float, Sequence[Array]]], chunk: Sample
 ) -> Totals:
-    """The basis functions of all models summed over some samples."""
+    """The basis functions of all models summed over a chunk."""
     totals = []
-    for frame, basis, sigma_z, Ws in passing:
-        seen = frame.see(part)
-        phi_y = basis.of_outputs(seen)
-        totals += [basis.sums(seen, phi_y, W, sigma_z) for W in Ws]
+    for frame, basis, sigma_z, Ws in bases:
+        sample = frame.apply(chunk)
+        phi_y = basis.of_outputs(sample)
+        totals += [basis.sums(sample, phi_y, W, sigma_z) for W in Ws]
     return totals
 
 
-def _pool(own: Sums, theirs: Sums, share: float) -> Sums:
-    """Sums of two parts as if of all samples: the first has ``share`` of their weight."""
-    return own * (share / own.n) + theirs * ((1.0 - share) / theirs.n)
+def _pool(own: Sums, rest: Sums, share: float) -> Sums:
+    """Sums over all samples from those of two parts; the first has ``share`` of the weight."""
+    return own * (share / own.n) + rest * ((1.0 - share) / rest.n)
 
 
 def _solve(model: PendingFit, sums: Sequence[Sums]) -> AveragedMembers:
@@ -167,21 +167,21 @@ def _solve(model: PendingFit, sums: Sequence[Sums]) -> AveragedMembers:
 
 
 def fit_least_squares(
-    problem: SCE, sigma_y: float, others: RemainingSamples | None, x_scaling: Scaling, W: Array
+    problem: SCE, sigma_y: float, remaining: RemainingSamples | None, x_scaling: Scaling, W: Array
 ) -> tuple[Array, float]:
-    """The paper's fit at one W to all samples: its coefficients (b,) and the SCE."""
-    if others is None:
+    """The paper's fit to all samples at one W: the coefficients (b,) and the SCE."""
+    if remaining is None:
         point = problem.at(W)
         return point.alpha, point.value
     basis = Basis(problem.centers.X, problem.centers.Y, sigma_y)
     own = basis.sums(problem.sample, problem.phi_y, W, problem.sigma_z)
-    (theirs,) = others.rows.total(partial(_plain_sums, basis, x_scaling, W, problem.sigma_z))
-    sums = _pool(own, theirs, others.share)
+    (rest,) = remaining.rows.total(partial(_plain_sums, basis, x_scaling, W, problem.sigma_z))
+    sums = _pool(own, rest, remaining.share)
     stats = sums.means(problem.yy)
     alpha = solve(stats.G, stats.h, penalty=problem.penalty)
     return alpha, float(stats.loss(alpha))
 
 
-def _plain_sums(basis: Basis, scaling: Scaling, W: Array, sigma_z: float, part: Sample) -> Totals:
-    seen = replace(part, X=scaling.apply(part.X))
-    return [basis.sums(seen, basis.of_outputs(seen), W, sigma_z)]
+def _plain_sums(basis: Basis, scaling: Scaling, W: Array, sigma_z: float, chunk: Sample) -> Totals:
+    sample = replace(chunk, X=scaling.apply(chunk.X))
+    return [basis.sums(sample, basis.of_outputs(sample), W, sigma_z)]

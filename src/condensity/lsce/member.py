@@ -1,15 +1,15 @@
-"""A part of the sample as one member sees it, and the least-squares fits in it.
+"""The training samples of one member in its coordinates, and least-squares fits to them.
 
-A member learns from some of the samples: their scaling, their location, the covariance of what
-the location leaves.  In its coordinates x is standardised and ``v = L^-1 (y - m(x))`` has the
-covariance I.  A basis function sits at ``(u_k, sqrt(1 - sigma_y^2) v_k)``: centres pulled in by as
-much as the kernels spread keep the covariance of v right for every sigma_y, and sigma_y = 1 is the
-Gaussian model.  The density of v given z is, normalised,
+A member learns from its training samples their scaling, their location m, and the covariance of the
+residuals.  In its coordinates x is standardised and ``v = L^-1 (y - m(x))`` has the covariance I.
+A basis function is centred at ``(u_k, sqrt(1 - sigma_y^2) v_k)``.  This shrinkage of the centres
+offsets the width of the kernels: v has the right covariance for every sigma_y, and sigma_y = 1 is
+the Gaussian model.  The density of v given z is, after normalisation,
 
     sum_k alpha_k exp(-|z - u_k|^2 / (2 sigma_z^2)) N(v; c_k, sigma_y^2 I) + a_0 N(v; 0, I)
 
-with ``alpha = max(0, (G + penalty g I)^-1 h)``, g the mean of G's diagonal.  The last
-term is the background, which takes over where no centre is near.
+with ``alpha = max(0, (G + penalty g I)^-1 h)``, g the mean of G's diagonal.  The last term is the
+background, which dominates far from all centres.
 """
 
 from __future__ import annotations
@@ -34,41 +34,41 @@ from condensity.lsce.location import Location, Locator
 
 #: The weight of the background, relative to the mean weight of the kernels over the sample.
 BACKGROUND = 0.01
-#: Residuals are taken to spread by at least this much of y's standard deviation: a training part
-#: without any spread in y must not find that out on its own.
+#: Smallest standard deviation of residuals, in standard deviations of y: a training part in which
+#: y happens to be constant must not have a width of zero.
 LEAST_SPREAD = 1e-3
-#: Samples of a view whose kernels are kept for all fits, at most.
+#: Largest number of samples of a view whose kernels are cached for all fits.
 MOST_KEPT = 2048
 
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """Coordinates: standardised x, and ``v = L^-1 (y - m(x))``."""
+    """Coordinates of a member: standardised x, and ``v = L^-1 (y - m(x))``."""
 
     scaling: Scaling  # of x
     location: Callable[[Array], Array]  # m, of standardised x
     factor: Array  # (dy, dy) L
 
-    def see(self, others: Sample) -> Sample:
-        """Samples that nothing was learned from, in these coordinates."""
-        if not len(others):  # a location need not know what to make of nothing
-            return others
-        X = self.scaling.apply(others.X)
-        return Sample(X, _whiten(self.factor, others.Y - self.location(X)), others.weight)
+    def apply(self, sample: Sample) -> Sample:
+        """New samples in these coordinates."""
+        if not len(sample):  # a regressor may not accept empty input
+            return sample
+        X = self.scaling.apply(sample.X)
+        return Sample(X, _whiten(self.factor, sample.Y - self.location(X)), sample.weight)
 
 
 @dataclass(frozen=True, eq=False)
 class MemberView:
-    """Samples to learn from, in coordinates learned from them, and samples held out."""
+    """Training samples in coordinates learned from them, and held-out samples."""
 
     scaling: Scaling  # of x
     location: Location
     factor: Array  # (dy, dy) L
     sample: Sample  # X standardised, Y whitened residuals, weights that sum to one
     basis: Indices  # (b,) the rows that carry a centre
-    held_out: Sample  # the samples to be judged on, in the same coordinates; may be empty
-    rows: Indices  # which rows of the whole sample they are
-    labels: Indices | None  # (n,) of samples that belong together, if any do
+    held_out: Sample  # held-out samples in the same coordinates; may be empty
+    rows: Indices  # their rows in the whole sample
+    labels: Indices | None  # (n,) equal for samples that belong together
 
     @classmethod
     def of(
@@ -81,10 +81,10 @@ class MemberView:
         labels: Indices | None = None,
         least_widths: Array | float = 0.0,
     ) -> MemberView:
-        """Learn from ``whole`` what ``held_mass`` (n,) of its weight does not take away.
+        """Learn coordinates from ``whole`` without the weight ``held_mass`` (n,).
 
-        ``labels`` (n,) tell which samples belong together; no output's residuals are taken to
-        spread by less than ``least_widths`` (dy,).
+        ``labels`` (n,) are equal for samples that belong together; ``least_widths`` (dy,) are the
+        smallest standard deviations of the residuals.
         """
         weight = whole.weight - held_mass
         train, rows = np.flatnonzero(weight > 1e-9 * whole.weight), np.flatnonzero(held_mass > 0)
@@ -96,23 +96,23 @@ class MemberView:
         factor = _cholesky(location.residuals, share, np.maximum(least_widths, LEAST_SPREAD))
         sample = Sample(X, _whiten(factor, location.residuals), share)
         frame = Coordinates(scaling, location.at, factor)
-        held_out = frame.see(replace(whole[rows], weight=held_mass[rows]))
+        held_out = frame.apply(replace(whole[rows], weight=held_mass[rows]))
         basis = np.flatnonzero(np.isin(train, centers))
         return cls(scaling, location, factor, sample, basis, held_out, rows, own_labels)
 
     @property
     def frame(self) -> Coordinates:
-        """Its coordinates."""
+        """The coordinates without the samples."""
         return Coordinates(self.scaling, self.location.at, self.factor)
 
     def components(self, sigma_y: float) -> Gaussians:
-        """The Gaussians of v: one a centre, and last the background."""
-        pulled = np.sqrt(max(0.0, 1.0 - sigma_y**2)) * self.sample.Y[self.basis]
-        centers = np.vstack([pulled, np.zeros(pulled.shape[1])])
-        return Gaussians(centers, np.append(np.full(len(pulled), sigma_y), 1.0))
+        """The Gaussians of v: one for each centre, then the background."""
+        shrunk = np.sqrt(max(0.0, 1.0 - sigma_y**2)) * self.sample.Y[self.basis]
+        centers = np.vstack([shrunk, np.zeros(shrunk.shape[1])])
+        return Gaussians(centers, np.append(np.full(len(shrunk), sigma_y), 1.0))
 
     def thinned(self, count: int) -> MemberView:
-        """The view with at most ``count`` of its centres, evenly from first to last."""
+        """The view with at most ``count`` of its centres, evenly spaced in their order."""
         if len(self.basis) <= count:
             return self
         return replace(
@@ -120,7 +120,7 @@ class MemberView:
         )
 
     def left_out(self, W: Array, sigma_z: float, sigma_y: float) -> LeaveOneOutLoss:
-        """The loss at samples left out as a function of W, its background as it is at ``W``."""
+        """The leave-one-out loss as a function of W, with the background fixed at ``W``."""
         X, basis, weight = self.sample.X, self.basis, self.sample.weight
         components, score = self.components(sigma_y), SCORES["squared"]
         apart = np.arange(len(X))[:, None] != basis
@@ -147,23 +147,23 @@ class MemberView:
 class Basis:
     """Basis functions in the coordinates of a view."""
 
-    X: Array  # (b, dx) their centres
+    X: Array  # (b, dx) centres
     V: Array  # (b, dy)
     sigma_y: float
 
     def of_outputs(self, sample: Sample) -> Array:
-        """The kernels of y, (m, b)."""
+        """The kernels of y at samples, (m, b)."""
         return gaussian(squared_distances(sample.Y, self.V), self.sigma_y)
 
     def sums(self, sample: Sample, phi_y: Array, W: Array, sigma_z: float) -> Sums:
-        """The functions summed over samples, given their kernels of y."""
+        """The basis functions summed over samples with kernels of y ``phi_y`` (m, b)."""
         phi_z = gaussian(squared_distances(sample.X @ W.T, self.X @ W.T), sigma_z)
         return Sums.of(phi_z, phi_y, sample.weight)
 
 
 @dataclass(frozen=True, eq=False)
 class OutputKernels:
-    """What a view's fits need to know about y for one sigma_y."""
+    """The kernels of y of a view for one sigma_y."""
 
     view: MemberView
     components: Gaussians
@@ -172,7 +172,7 @@ class OutputKernels:
 
     @classmethod
     def build(cls, view: MemberView, sigma_y: float) -> OutputKernels:
-        """Compute it once for all W and sigma_z."""
+        """The kernels for all W and sigma_z."""
         components = view.components(sigma_y)
         return cls(view, components, sigma_y, lebesgue(components.centers[:-1], sigma_y))
 
@@ -192,20 +192,20 @@ class OutputKernels:
         return self.solve(W, sigma_z, penalties, self.own_sums(W, sigma_z))
 
     def own_sums(self, W: Array, sigma_z: float) -> Sums:
-        """The basis functions summed over the samples of the view; of many, part after part."""
+        """The basis functions summed over the samples of the view, by chunks if they are many."""
         sample, basis = self.view.sample, self.basis
         if len(sample) <= MOST_KEPT:
             return basis.sums(sample, self.phi_y, W, sigma_z)
         total: Sums
         (total,) = InMemoryChunks(sample).total(
-            lambda part: [basis.sums(part, basis.of_outputs(part), W, sigma_z)]
+            lambda chunk: [basis.sums(chunk, basis.of_outputs(chunk), W, sigma_z)]
         )
         return total
 
     def solve(
         self, W: Array, sigma_z: float, penalties: tuple[float, ...], sums: Sums
     ) -> Coefficients:
-        """The coefficients that fit samples of which only sums are known."""
+        """The coefficients from sums over samples."""
         G, h = sums.zz * self.yy / sums.n, sums.h / sums.n
         unit = float(np.mean(np.diagonal(G)))
         alphas = np.stack([solve(G, h, penalty=p * unit) for p in penalties])
@@ -215,7 +215,7 @@ class OutputKernels:
         return Coefficients(W, U, sigma_z, np.column_stack([alphas, background]))
 
     def problem(self, W: Array, sigma_z: float, penalty: float) -> SCE:
-        """The SCE estimate as a function of W, its penalty in the unit that G has at ``W``."""
+        """The SCE estimate as a function of W, with the penalty relative to G at ``W``."""
         sample, basis = self.view.sample, self.view.basis
         centers = Sample(sample.X[basis], self.components.centers[:-1], sample.weight[basis])
         here = SCE(sample, centers, self.phi_y, self.yy, sigma_z, penalty).at(W)
@@ -233,7 +233,7 @@ class Coefficients:
     alphas: Array  # (penalties, b + 1)
 
     def weights(self, X: Array, mass: float = 1.0) -> Array:
-        """Weights of the components given standardised inputs (m, dx): (penalties, m, b + 1).
+        """Weights of the Gaussians for standardised inputs (m, dx): (penalties, m, b + 1).
 
         They sum to ``mass``.
         """
@@ -241,17 +241,17 @@ class Coefficients:
         phi *= -0.5 * LOG2_E / self.sigma_z**2
         np.exp2(phi, out=phi)
         weights = np.empty((len(self.alphas), len(X), len(self.U) + 1))
-        for own, alpha in zip(weights, self.alphas, strict=True):
-            np.multiply(phi, alpha[:-1], out=own[:, :-1])
-            # Far from all centres it is what remains; it is positive as soon as a kernel's is.
-            own[:, -1] = alpha[-1]
-            own *= (mass / (phi @ alpha[:-1] + alpha[-1]))[:, None]
+        for row, alpha in zip(weights, self.alphas, strict=True):
+            np.multiply(phi, alpha[:-1], out=row[:, :-1])
+            # The background is what remains far from all centres; it is positive if a kernel is.
+            row[:, -1] = alpha[-1]
+            row *= (mass / (phi @ alpha[:-1] + alpha[-1]))[:, None]
         return weights
 
 
 def _cholesky(residuals: Array, weight: Array, least: Array) -> Array:
     covariance = (residuals * weight[:, None]).T @ residuals
-    # Outputs that are functions of one another leave no volume: give each a trace of its own.
+    # Outputs that are functions of one another have a singular covariance: add to its diagonal.
     diagonal = np.diag_indices_from(covariance)
     covariance[diagonal] += 1e-8 * covariance[diagonal] + 1e-12
     factor = np.linalg.cholesky(covariance)

@@ -1,8 +1,8 @@
-"""The algorithm of the paper: choose the model, descend, and again, from many starts.
+"""The algorithm of the paper: model selection and descent in turn, from many starts.
 
 From each start W: select bandwidths and penalty by cross-validation, take five natural-gradient
-steps on the SCE estimate, and repeat until the subspace rests.  Of all starts the one with the
-smallest SCE is kept.  Paper, Sec. 2.5.
+steps on the SCE estimate, and repeat until the subspace converges.  The start with the smallest SCE
+is kept.  Paper, Sec. 2.5.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from condensity.subspaces.descent import Descent, Stop, descend
 from condensity.subspaces.grassmann import orthonormal, projector_gap, random_point
 
 STEPS_PER_ROUND = 5
-#: What counts as rest: the gradient (relative to the value), the motion of the subspace in a
-#: round, the relative gain of a round.
+#: Tolerances of convergence: of the gradient (relative to the value), of the motion of the subspace
+#: in a round, and of the relative gain of a round.
 GRADIENT_TOL, SUBSPACE_TOL, GAIN_TOL = 1e-6, 1e-3, 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Where one start ended."""
+    """The end of the search from one start."""
 
     W: Array  # (dz, dx) orthonormal rows
     alpha: Array  # (b,) coefficients of the fit at W
@@ -50,15 +50,15 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class Procedure:
-    """What a search may choose from."""
+    """The candidates and limits of a search."""
 
     candidates: Candidates
-    scored: bool  # False: a single candidate, and no one to ask how good it is
+    scored: bool  # False: a single candidate, without cross-validation
     max_steps: int
     reference: Reference = Reference.LEBESGUE
 
     def choose(self, plan: FoldedSample, W: Array, last: Choice | None = None) -> Choice:
-        """Bandwidths and penalty for ``z = W x``; of all, or near the ``last`` choice."""
+        """Bandwidths and penalty for ``z = W x``, from all candidates or near the last choice."""
         if not self.scored:
             return only_candidate(self.candidates)
         if last is not None:
@@ -68,14 +68,14 @@ class Procedure:
     def problem(self, plan: FoldedSample, choice: Choice) -> SCE:
         """The SCE estimate as a function of W, with the chosen bandwidths and penalty.
 
-        By the empirical reference it is ``-1/2 - SMI``, with LSMI's estimate of SMI.
+        With the empirical reference it is ``-1/2 - SMI``, with LSMI's estimate of SMI.
         """
         return sce_problem(plan, choice, self.reference)
 
 
 @dataclass(frozen=True, eq=False)
 class StartProgress:
-    """One more start is done, of those with as many components."""
+    """Progress of a search: one more start is finished."""
 
     done: int
     total: int
@@ -102,7 +102,7 @@ def sce_problem(
 
 
 def descend_from(plan: FoldedSample, procedure: Procedure, W: Array) -> Solution:
-    """Rounds of select and descend from one start ``W`` (dz, dx).
+    """Model selection and descent in turn, from one start ``W`` (dz, dx).
 
     In the second half of the steps the model stays as it is: a search that went to and fro between
     two models comes to rest in one.  The last selection is made where the search ends, so that
@@ -118,7 +118,7 @@ def descend_from(plan: FoldedSample, procedure: Procedure, W: Array) -> Solution
         descent = descend(problem, W, max_steps=steps, tol=GRADIENT_TOL, step=step)
         values += descent.values
         n_steps += len(descent.values) - 1
-        if _at_rest(W, descent):
+        if _converged(W, descent):
             stop = Stop.CONVERGED
         W, step = orthonormal(descent.point.W), descent.step
     choice = procedure.choose(plan, W)
@@ -126,20 +126,20 @@ def descend_from(plan: FoldedSample, procedure: Procedure, W: Array) -> Solution
     return Solution(W, end.alpha, end.value, choice, (*values, end.value), n_steps, stop)
 
 
-def _at_rest(W: Array, descent: Descent[SCEPoint]) -> bool:
-    """Whether a round moved the subspace or lowered the value too little to go on."""
+def _converged(W: Array, descent: Descent[SCEPoint]) -> bool:
+    """Whether a round moved the subspace, or lowered the value, by less than the tolerance."""
     gained = descent.values[0] - descent.point.value
-    idle = projector_gap(W, descent.point.W) < SUBSPACE_TOL
-    return idle or gained <= GAIN_TOL * abs(descent.point.value)
+    still = projector_gap(W, descent.point.W) < SUBSPACE_TOL
+    return still or gained <= GAIN_TOL * abs(descent.point.value)
 
 
 def draw_starts(rng: np.random.Generator, dz: int, *, active: Mask, n_starts: int) -> list[Array]:
-    """Random subspaces of dimension ``dz`` among the inputs that vary (mask ``active`` (dx,)).
+    """Random subspaces of dimension ``dz`` of the varying inputs (mask ``active`` (dx,)).
 
     Inputs that never vary get no weight, and descent leaves it so: their gradient is zero.
     """
     dx = int(active.sum())
-    # All of the space is a single subspace: one start says everything.
+    # The whole space is a single subspace, so one start is enough.
     count = n_starts if dz < dx else 1
     starts = np.zeros((count, dz, len(active)))
     for start in starts:
@@ -155,7 +155,7 @@ def search_from_starts(
     mapper: Mapper,
     report: Report,
 ) -> list[Solution]:
-    """Learn from every start; solutions come in the order of the starts."""
+    """Search from every start; solutions are in the order of the starts."""
     solutions: list[Solution] = []
     for solution in mapper(partial(descend_from, plan, procedure), starts):
         solutions.append(solution)

@@ -1,4 +1,4 @@
-"""Settings: bandwidths and penalty, chosen on a lattice by the loss at new samples."""
+"""Settings: bandwidths and penalty, chosen on a grid by the held-out loss."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Setting:
     penalty: float  # relative to the mean of G's diagonal
 
 
-#: Where the search for a setting starts: sigma_z is in units of sqrt(dz).
+#: The first setting of the search; sigma_z is in units of sqrt(dz).
 FIRST = Setting(sigma_z=0.7, sigma_y=0.35, penalty=0.01)
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
 LEAST_SIGMA_Y = 0.01
@@ -32,9 +32,9 @@ LEAST_SIGMA_Y = 0.01
 
 @dataclass(frozen=True, eq=False)
 class SearchSpace:
-    """What may be chosen, and how long a subspace may be searched for."""
+    """The bandwidths and penalties to choose from, and the limits of the subspace search."""
 
-    sigma_z: float | None  # None: to be chosen
+    sigma_z: float | None  # None: to be selected
     sigma_y: float | None
     penalty: float | None
     least_sigma_y: float
@@ -42,7 +42,7 @@ class SearchSpace:
     max_steps: int
 
     def axes(self, dz: int) -> tuple[Array, Array]:
-        """The values of sigma_z and sigma_y to choose from, by factors of sqrt(2)."""
+        """The candidates of sigma_z and sigma_y, in steps of a factor sqrt(2)."""
         z = np.sqrt(dz) * 2.0 ** (np.arange(-9, 9) / 2)
         least = min(1.0, max(self.least_sigma_y, LEAST_SIGMA_Y))
         steps = int(np.ceil(-2 * np.log2(least) - 1e-9))
@@ -54,12 +54,12 @@ class SearchSpace:
 
     @property
     def open(self) -> bool:
-        """Whether there is anything to choose."""
+        """Whether a bandwidth or the penalty is to be selected."""
         return None in (self.sigma_z, self.sigma_y, self.penalty)
 
     @property
     def penalties(self) -> tuple[float, ...]:
-        """The penalties to choose from."""
+        """The candidate penalties."""
         return PENALTIES if self.penalty is None else (self.penalty,)
 
 
@@ -84,10 +84,10 @@ class EnsembleOptions:
 
 
 def first_setting(search: SearchSpace, dz: int) -> Setting:
-    """Where the search for a setting starts, and stays where nothing is to be chosen.
+    """The first setting of the search; parameters that are given keep their values.
 
-    It is a wide one whatever fewer directions have found: subspaces are learned from wide to
-    narrow, for with narrow kernels the SCE has many more local minima.
+    It is wide even if fewer components have led to narrow kernels: subspaces are learned from wide
+    to narrow kernels, because with narrow ones the SCE has many more local minima.
     """
     z, y = search.axes(dz)
     penalty = FIRST.penalty if search.penalty is None else search.penalty
@@ -99,15 +99,15 @@ def _nearest(axis: Array, value: float) -> float:
 
 
 class SettingSelector:
-    """Chooses the setting for members with given subspaces; remembers what it has tried."""
+    """Chooses the setting for members with given subspaces; caches the losses of candidates."""
 
     def __init__(self, crossfit: Crossfit, Ws: Sequence[Array], search: SearchSpace) -> None:
         self.crossfit, self.Ws, self.search = crossfit, Ws, search
         self.z, self.y = search.axes(len(Ws[0]))
-        self.known: dict[GridIndex, Array] = {}  # mean losses by penalty
+        self.cache: dict[GridIndex, Array] = {}  # mean losses by penalty
 
     def choose(self, near: Setting, *, coarse: bool, strides: Sequence[int]) -> Setting:
-        """The best setting that a search from ``near``, and a coarse grid if asked, comes to."""
+        """The best setting of a local search from ``near`` and, if ``coarse``, a coarse grid."""
         starts = [(int(np.argmin(np.abs(self.z - near.sigma_z))), _index(self.y, near.sigma_y))]
         if coarse:
             middle = starts[0][0]
@@ -122,12 +122,12 @@ class SettingSelector:
         return Setting(float(self.z[best[0]]), float(self.y[best[1]]), penalty)
 
     def at(self, index: GridIndex) -> Array:
-        """Mean losses by penalty at one point of the lattice."""
-        if index not in self.known:
+        """Mean losses by penalty at one point of the grid."""
+        if index not in self.cache:
             sigmas = float(self.z[index[0]]), float(self.y[index[1]])
             losses = self.crossfit.losses(self.Ws, *sigmas, self.search.penalties)
-            self.known[index] = np.asarray(losses @ self.crossfit.whole.weight)
-        return self.known[index]
+            self.cache[index] = np.asarray(losses @ self.crossfit.whole.weight)
+        return self.cache[index]
 
 
 def _index(axis: Array, value: float) -> int:

@@ -1,8 +1,8 @@
-"""Stacking: the weights with which configurations enter the average.
+"""Stacking: the weights of the configurations in the average.
 
-They minimise the loss of the weighted average at samples new to its members, over the simplex:
-for quadratic scores a small quadratic programme, ``1/2 w^T M w - w^T b`` with M the means of
-products like ``int p_c p_c'``, for the log loss a convex programme.
+They minimise the held-out loss of the weighted average over the simplex.  For quadratic scores this
+is a small quadratic programme, ``1/2 w^T M w - w^T b`` with M the means of products like ``int p_c
+p_c'``; for the log loss it is a convex programme.
 """
 
 from __future__ import annotations
@@ -19,23 +19,27 @@ from condensity.distributions.block import Block
 from condensity.fitting.scores import Score
 from condensity.lsce.crossfit import HeldOutEvaluation
 
-#: Configurations with less weight are left out: they cost more than they tell.
+#: Configurations with less weight are dropped: their gain is not worth their cost.
 NEGLIGIBLE = 0.02
 
 
-def stack(judgements: Sequence[HeldOutEvaluation]) -> tuple[Array, float]:
-    """Weights of the judged densities, (C,), non-negative, their sum one; the average's loss."""
-    names = [j.crossfit.location for j in judgements]
-    weights = np.zeros(len(judgements))
-    for name in dict.fromkeys(names):  # first by themselves: products between locations are dear
-        own = [i for i, other in enumerate(names) if other == name]
-        weights[own] = minimise_on_simplex(loss_of_average([judgements[i] for i in own]), len(own))
+def stack(evaluations: Sequence[HeldOutEvaluation]) -> tuple[Array, float]:
+    """Weights (C,) of the evaluated densities, and the held-out loss of their average.
+
+    The weights are non-negative and sum to one.
+    """
+    names = [j.crossfit.location for j in evaluations]
+    weights = np.zeros(len(evaluations))
+    for name in dict.fromkeys(names):  # products between locations are costly
+        rows = [i for i, other in enumerate(names) if other == name]
+        loss = loss_of_average([evaluations[i] for i in rows])
+        weights[rows] = minimise_on_simplex(loss, len(rows))
     kept = [i for i, weight in enumerate(weights) if weight > NEGLIGIBLE]
     weights[:] = 0.0
-    loss = loss_of_average([judgements[i] for i in kept])
-    found = minimise_on_simplex(loss, len(kept))
-    found[found < NEGLIGIBLE] = 0.0
-    weights[kept] = found / found.sum()
+    loss = loss_of_average([evaluations[i] for i in kept])
+    stacked = minimise_on_simplex(loss, len(kept))
+    stacked[stacked < NEGLIGIBLE] = 0.0
+    weights[kept] = stacked / stacked.sum()
     return weights, loss(weights[kept])[0]
 
 
@@ -49,7 +53,7 @@ def minimise_on_simplex(loss: Loss, size: int) -> Array:
         return np.ones(1)
     start = np.full(size, 1.0 / size)
     unit = max(abs(loss(start)[0]), 1e-300)
-    found = minimize(
+    solution = minimize(
         lambda w: tuple(part / unit for part in loss(w)),
         start,
         jac=True,
@@ -58,22 +62,22 @@ def minimise_on_simplex(loss: Loss, size: int) -> Array:
         constraints={"type": "eq", "fun": lambda w: w.sum() - 1, "jac": lambda w: np.ones(size)},
         options={"ftol": 1e-10, "maxiter": 500},
     )
-    weights = np.clip(found.x, 0.0, None)
+    weights = np.clip(solution.x, 0.0, None)
     return np.asarray(weights / weights.sum())
 
 
-def loss_of_average(judgements: Sequence[HeldOutEvaluation]) -> Loss:
-    """The loss of a weighted average at samples new to its members."""
-    crossfit = judgements[0].crossfit
+def loss_of_average(evaluations: Sequence[HeldOutEvaluation]) -> Loss:
+    """The held-out loss of a weighted average of densities, as a function of the weights."""
+    crossfit = evaluations[0].crossfit
     weight, sign = crossfit.whole.weight, crossfit.score.sign
     if sign == 0:
-        density = np.column_stack([j.matches for j in judgements])
+        density = np.column_stack([j.matches for j in evaluations])
         return lambda w: _log_loss(w, density, weight)
-    M = np.empty((len(judgements), len(judgements)))
-    for i, ours in enumerate(judgements):
-        for j, theirs in enumerate(judgements[: i + 1]):
+    M = np.empty((len(evaluations), len(evaluations)))
+    for i, ours in enumerate(evaluations):
+        for j, theirs in enumerate(evaluations[: i + 1]):
             M[i, j] = M[j, i] = weight @ _products(ours, theirs)
-    gain = np.array([weight @ j.matches for j in judgements])
+    gain = np.array([weight @ j.matches for j in evaluations])
     return lambda w: (sign * float(0.5 * w @ M @ w - w @ gain), sign * (M @ w - gain))
 
 
@@ -84,16 +88,16 @@ def _log_loss(w: Array, density: Array, weight: Array) -> tuple[float, Array]:
 
 
 def _products(ours: HeldOutEvaluation, theirs: HeldOutEvaluation) -> Array:
-    """``int p_a p_b``, or what the score has in its place, at samples new to both: (n,)."""
+    """``int p_a p_b``, or the analogue for the score, at held-out samples: (n,)."""
     crossfit = ours.crossfit
     if crossfit.location == theirs.crossfit.location:
         return np.asarray(crossfit.products(ours.parts, theirs.parts)[0])
-    found = []
-    for view in range(len(crossfit.views)):  # both locations deal the samples alike
+    values = []
+    for view in range(len(crossfit.views)):  # both locations have the same folds
         left, right = ours.densities(view), theirs.densities(view)
         products = [_product(crossfit.score, a, b) for a in left for b in right]
-        found.append(np.sum(products, axis=0)[None])
-    return np.asarray(crossfit.by_sample(found)[0])
+        values.append(np.sum(products, axis=0)[None])
+    return np.asarray(crossfit.by_sample(values)[0])
 
 
 def _product(score: Score, a: Block, b: Block) -> Array:
