@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 from condensity import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
 from condensity.datasets import toy_b
 from condensity.distributions import chunked as parted
+from condensity.estimators.kernel_estimator import KernelEstimator
 from condensity.fitting.selection import BANDWIDTHS, PENALTIES, RAW_BANDWIDTHS
 
 ESTIMATORS = {
@@ -295,6 +296,12 @@ def test_random_state_may_be_a_generator_of_either_kind(make):
     )
     np.testing.assert_array_equal(a, b)
     assert (a != other).any()
+
+
+def test_only_kernel_fits_have_the_parameters_of_kernel_fits():
+    names = {"n_centers", "bandwidth", "penalty", "cv", "n_jobs"}
+    for estimator in (*ESTIMATORS.values(), LSMI()):
+        assert isinstance(estimator, KernelEstimator) == (names <= set(estimator.get_params()))
 
 
 #: Estimators, each with its last computation before attributes are set.

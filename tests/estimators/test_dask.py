@@ -6,7 +6,7 @@ import signal
 import numpy as np
 import pytest
 
-from condensity import LSCDE, LSCE
+from condensity import LSCDE, LSCE, LSMI, SAVE, SIR, FixedSubspace
 from condensity.datasets import toy_b
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
@@ -108,6 +108,22 @@ def test_answers_for_inputs_in_parts_wait_until_they_are_computed(model, questio
     assert lazy.shape == expected.shape
     found = lazy.compute(scheduler="synchronous")
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+REDUCERS = [
+    SIR(2),
+    SAVE(2),
+    FixedSubspace(np.eye(5)[:2]),
+    LSMI(2, n_starts=1, max_iter=2, bandwidth=0.5, penalty=0.1, random_state=0),
+]
+
+
+@pytest.mark.parametrize("reducer", REDUCERS, ids=lambda r: type(r).__name__)
+def test_transformers_without_a_density_compute_dask_inputs(reducer):
+    X, y, _ = data()
+    found = reducer.fit(X, y).transform(in_parts(X)[0])
+    assert isinstance(found, np.ndarray)
+    np.testing.assert_array_equal(found, reducer.transform(X))
 
 
 def test_what_else_a_model_answers(model):

@@ -36,17 +36,19 @@ class LinearReducerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
         Parameters
         ----------
-        X : array-like or Dask collection of shape (m, dx)
+        X : array-like of shape (m, dx)
             Inputs.
 
         Returns
         -------
-        ndarray or Dask array of shape (m, dz)
+        ndarray of shape (m, dz)
             The reduced inputs.
         """
+        return self._reduce(X)
+
+    def _reduce(self, X: Any) -> Array:
+        """The reduced inputs as an array, (m, dz)."""
         check_is_fitted(self)
-        if is_dask(X):
-            return map_chunks(self, "transform", X, (self._n_features_out,))
         return np.asarray(self._standardise(check_inputs(self, X)) @ self.components_.T)
 
     def _standardise(self, X: Array) -> Array:
@@ -89,6 +91,28 @@ class DensityReducer(Reducer, ConditionalDensityEstimator):
     """Base of the estimators that learn the directions of ``z = W x`` and the density p(y|z)."""
 
     _density: KernelDensity | Ensemble
+
+    def transform(self, X: Any) -> Any:
+        """Reduce the inputs to ``z = W x``.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (m, dx)
+            Inputs.
+
+        Returns
+        -------
+        ndarray or Dask array of shape (m, dz)
+            The reduced inputs.
+
+        See Also
+        --------
+        predict_dist_reduced : The densities for reduced inputs.
+        """
+        if is_dask(X):
+            check_is_fitted(self)
+            return map_chunks(self, "transform", X, (self.n_components_,))
+        return self._reduce(X)
 
     def predict_dist_reduced(self, Z: Any) -> Distribution:
         """Predict the conditional densities for reduced inputs.
