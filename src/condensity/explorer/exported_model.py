@@ -137,10 +137,8 @@ def _density_of(model: Any) -> ExportableDensity:
 
 def _export_reduced(model: Reduced) -> ExportedModel:
     reducer, density = model.reducer_, _density_of(model.density_)
-    scaling = next(
-        (value for name in ("_scaling", "_x_scaling") if (value := getattr(reducer, name, None))),
-        getattr(getattr(reducer, "_density", None), "x_scaling", None),
-    )
+    inner = getattr(reducer, "_density", None)
+    scaling = getattr(reducer, "_x_scaling", None) or getattr(inner, "x_scaling", None)
     reduction = _linear_map(reducer, int(model.n_features_in_), scaling)
     loadings = np.asarray(getattr(reducer, "components_", reduction.matrix), dtype=float)
     return ExportedModel(density, reduction, reduction, loadings, scaling)

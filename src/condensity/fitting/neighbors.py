@@ -18,7 +18,6 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
@@ -27,6 +26,7 @@ from scipy.spatial.distance import cdist
 
 from condensity._typing import Array, Indices
 from condensity._utils.numerics import row_blocks
+from condensity._utils.parallel import Mapper
 from condensity.data.sample import Sample, Scaling
 from condensity.distributions.block import Block
 from condensity.distributions.mixture import Mixture
@@ -104,15 +104,15 @@ def select_radius(
     mass: Array,
     epsilons: tuple[float, ...],
     bandwidths: tuple[float, ...],
-    spread: Callable[..., Iterable[Array]] = map,
+    mapper: Mapper = map,
 ) -> NeighborChoice:
     """Choose epsilon and sigma_y by held-out squared loss.
 
-    ``mass`` (folds, n) is the weight of each sample in each fold.  ``spread`` is used as ``map``
+    ``mass`` (folds, n) is the weight of each sample in each fold.  ``mapper`` is used as ``map``
     over the bandwidths, for instance in parallel.
     """
     at_bandwidth = partial(held_out_losses, sample, mass, epsilons)
-    losses = np.stack(list(spread(at_bandwidth, bandwidths)), axis=1)
+    losses = np.stack(list(mapper(at_bandwidth, bandwidths)), axis=1)
     mean = losses.mean(axis=-1)
     i, j = np.unravel_index(first_minimum(mean), mean.shape)
     return NeighborChoice(epsilons[i], bandwidths[j], epsilons, bandwidths, losses)

@@ -24,6 +24,7 @@ import numpy as np
 from scipy.special import softmax
 
 from condensity._typing import Array, Indices
+from condensity._utils.parallel import Mapper
 from condensity.data.folds import FoldedSample
 from condensity.fitting.kernels import gaussian, squared_distances
 from condensity.fitting.moments import Moments, Reference, moments, submatrix
@@ -117,15 +118,15 @@ def select(
     W: Array,
     candidates: Candidates,
     score: FoldLoss,
-    spread: Callable[..., Iterable[Array]] = map,
+    mapper: Mapper = map,
     reference: Reference = Reference.LEBESGUE,
 ) -> Choice:
     """Choose bandwidths and penalty in the coordinates ``z = W x`` by held-out loss.
 
-    ``spread`` is used as ``map`` over the bandwidths, for instance in parallel.
+    ``mapper`` is used as ``map`` over the bandwidths, for instance in parallel.
     """
     losses_at = partial(_losses, _fold_builder(plan, W, reference), candidates.penalties, score)
-    return _best(candidates, np.stack(list(spread(losses_at, candidates.bandwidths))))
+    return _best(candidates, np.stack(list(mapper(losses_at, candidates.bandwidths))))
 
 
 def select_near(

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from condensity._typing import Array
-from condensity.fitting.selection import GridIndex, descend_grid
 from condensity.fitting.scores import Score
+from condensity.fitting.selection import GridIndex, descend_grid
 from condensity.lsce.crossfit import Crossfit
 from condensity.lsce.location import Locator
 from condensity.lsce.member import MemberView
