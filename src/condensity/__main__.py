@@ -1,4 +1,4 @@
-"""``condensity`` and ``python -m condensity``: the command line, or how to get it."""
+"""``condensity`` and ``python -m condensity``: the command line."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from condensity._utils.extras import require
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line, or print how to install it."""
     try:
         for module in ("typer", "rich"):
             require(module, "cli")
     except ModuleNotFoundError as error:
         sys.exit(f"condensity: {error}")
-    from condensity.cli.app import run
+    from condensity.cli.app import run_app
 
-    run()
+    run_app()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""``make demo``: fit two problems, say what was found, draw p(y|z), write a page to explore.
+"""``condensity demo``: fit two problems, print the results, draw p(y|z), write a page.
 
-The diabetes table that comes with scikit-learn (ten inputs, 442 patients) and the paper's toy
-problem (b), whose truth is known.
+The problems are the diabetes table of scikit-learn (ten inputs, 442 patients) and the paper's toy
+problem (b), whose true density is known.
 """
 
 from __future__ import annotations
@@ -28,54 +28,54 @@ PICTURE = Path("condensity-demo.png")
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """Training and test data with the names of inputs and output."""
+class DemoProblem:
+    """Training and test data, with the names of the inputs and of the output."""
 
     title: str
     names: list[str]
     target: str
     data: list[Any]  # X_train, X_test, y_train, y_test
 
-    def shortened(self, n_train: int | None) -> Problem:
+    def shortened(self, n_train: int | None) -> DemoProblem:
         """The problem with its first ``n_train`` training samples."""
         X, X_test, y, y_test = self.data
         return replace(self, data=[X[:n_train], X_test, y[:n_train], y_test])
 
 
-def diabetes() -> Problem:
-    """Progression of diabetes one year on, given ten measurements."""
+def diabetes() -> DemoProblem:
+    """Progression of diabetes after one year, given ten measurements."""
     table = load_diabetes()
     split = train_test_split(table.data, table.target, test_size=0.3, random_state=0)
-    return Problem("diabetes", list(table.feature_names), "disease progression", split)
+    return DemoProblem("diabetes", list(table.feature_names), "disease progression", split)
 
 
-def toy() -> Problem:
-    """``y = x2 + x2^2 + x2^3 + noise`` with four inputs that do not matter."""
+def toy() -> DemoProblem:
+    """``y = x2 + x2^2 + x2^3 + noise`` with five inputs; only x2 has an effect."""
     train, test = (toy_b().sample(n, random_state=s) for n, s in ((200, 0), (1000, 1)))
     data = [train[0], test[0], train[1], test[1]]
-    return Problem("toy (b)", input_names(5), "y", data)
+    return DemoProblem("toy (b)", input_names(5), "y", data)
 
 
-def fit(problem: Problem, progress: Any) -> LSCE:
-    """Fit LSCE with the number of components left open, showing what it tries."""
+def fit_problem(problem: DemoProblem, progress: Any) -> LSCE:
+    """Fit LSCE, which selects the number of components, and show its progress."""
     task = progress.add_task(f"[bold]{problem.title}[/]: fitting LSCE", total=None)
 
-    def hear(tried: Configuration) -> None:
-        what = f"location {tried.location}, {tried.n_components} directions"
-        progress.update(task, description=f"[bold]{problem.title}[/]: tried {what}")
+    def show(tried: Configuration) -> None:
+        step = f"location {tried.location}, n_components {tried.n_components}"
+        progress.update(task, description=f"[bold]{problem.title}[/]: {step}")
 
     X, _, y, _ = problem.data
-    model = LSCE(random_state=0, n_jobs=2, verbose=hear).fit(X, y)
+    model = LSCE(random_state=0, n_jobs=2, verbose=show).fit(X, y)
     progress.update(task, total=1, completed=1, description=f"[bold]{problem.title}[/]: fitted")
     return model
 
 
-def summary(problem: Problem, model: LSCE) -> list[str]:
-    """What was found, in sentences."""
+def summary(problem: DemoProblem, model: LSCE) -> list[str]:
+    """Results of a fit as lines of text."""
     X, X_test, y, y_test = problem.data
-    plain = LSCDE(random_state=0).fit(X, y)
-    inside = model.predict_dist(X_test).interval(0.9)
-    covered = np.mean((inside[:, 0] <= y_test) & (y_test <= inside[:, 1]))
+    full = LSCDE(random_state=0).fit(X, y)
+    intervals = model.predict_dist(X_test).interval(0.9)
+    coverage = np.mean((intervals[:, 0] <= y_test) & (y_test <= intervals[:, 1]))
     return [
         f"{problem.title}: {model.n_components_} of {len(problem.names)} dimensions kept",
         *(
@@ -83,13 +83,13 @@ def summary(problem: Problem, model: LSCE) -> list[str]:
             for i, w in enumerate(model.components_)
         ),
         f"  held-out error {-model.score(X_test, y_test):.5f}, "
-        f"without reduction {-plain.score(X_test, y_test):.5f} (lower is better)",
-        f"  90 % intervals hold {covered:.0%} of the test samples",
+        f"without reduction {-full.score(X_test, y_test):.5f} (lower is better)",
+        f"  90 % intervals contain {coverage:.0%} of the test samples",
     ]
 
 
-def draw(problems: list[Problem], models: list[LSCE], path: Path) -> None:
-    """One panel of p(y|z) for each problem."""
+def draw(problems: list[DemoProblem], models: list[LSCE], path: Path) -> None:
+    """Draw p(y|z) for each problem, and save the picture."""
     plt = require("matplotlib.pyplot", "plots")
     figure, axes = plt.subplots(1, len(problems), figsize=(11, 4.5), layout="constrained")
     for ax, problem, model in zip(axes, problems, models, strict=True):
@@ -100,8 +100,8 @@ def draw(problems: list[Problem], models: list[LSCE], path: Path) -> None:
     plt.close(figure)
 
 
-def explorer(problem: Problem, model: LSCE, path: Path) -> Path:
-    """The page in which a model can be explored."""
+def write_page(problem: DemoProblem, model: LSCE, path: Path) -> Path:
+    """Write a page to explore a model."""
     X, X_test, y, y_test = problem.data
     return write_report(
         model,
@@ -115,10 +115,10 @@ def explorer(problem: Problem, model: LSCE, path: Path) -> Path:
     )
 
 
-def main(path: Path = PICTURE, *, n_train: int | None = None) -> None:
-    """Run the demonstration and write its picture to ``path``, a page of the same name beside it.
+def run_demo(path: Path = PICTURE, *, n_train: int | None = None) -> None:
+    """Run the demonstration; write a picture to ``path``, and a page of the same name.
 
-    Smaller ``n_train`` is quicker.
+    ``n_train`` is the number of training samples; fewer are faster.
     """
     rich_progress = require("rich.progress", "cli")
     require("matplotlib", "plots").use("Agg")
@@ -126,16 +126,16 @@ def main(path: Path = PICTURE, *, n_train: int | None = None) -> None:
     with rich_progress.Progress(
         *rich_progress.Progress.get_default_columns(), rich_progress.TimeElapsedColumn()
     ) as progress:
-        models = [fit(problem, progress) for problem in problems]
+        models = [fit_problem(problem, progress) for problem in problems]
     for problem, model in zip(problems, models, strict=True):
         print("\n".join(summary(problem, model)), end="\n\n")
     error = subspace_error(models[1].components_, toy_b().components)
-    print(f"toy (b): distance of the subspace found from the true one {error:.3f} (at most 1.414)")
+    print(f"toy (b): distance between estimated and true subspace {error:.3f} (at most 1.414)")
     draw(problems, models, path)
     print(f"picture: {path.resolve()}")
-    page = explorer(problems[0], models[0], path.with_suffix(".html"))
-    print(f"explore the model of diabetes in a browser: {page.resolve()}")
+    page = write_page(problems[0], models[0], path.with_suffix(".html"))
+    print(f"page to explore the diabetes model: {page.resolve()}")
 
 
 if __name__ == "__main__":
-    main()
+    run_demo()

@@ -1,9 +1,9 @@
-"""The commands under one roof."""
+"""The command line application."""
 
 from __future__ import annotations
 
 import sys
-from importlib.metadata import version
+from importlib import metadata
 from typing import Annotated, Any
 
 import typer
@@ -19,36 +19,36 @@ from condensity.cli.show_commands import (
     report_command,
 )
 
-#: Typer has it from click, or from a copy of click of its own.
+#: The class is click's, or that of the copy of click in typer.
 UsageError: Any = typer.BadParameter.__mro__[1]
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
-def _say_version(asked: bool) -> None:
-    if asked:
-        typer.echo(f"condensity {version('condensity')}")
+def _print_version(requested: bool) -> None:
+    if requested:
+        typer.echo(f"condensity {metadata.version('condensity')}")
         raise typer.Exit
 
 
 @app.callback()
-def main(
-    asked: Annotated[
+def root(
+    version: Annotated[
         bool,
-        typer.Option("--version", help="say the version", is_eager=True, callback=_say_version),
+        typer.Option("--version", help="print the version", is_eager=True, callback=_print_version),
     ] = False,
 ) -> None:
-    """Conditional densities p(y|x) and the few directions of x they depend on."""
+    """Conditional densities p(y|x), and the directions of x that they depend on."""
 
 
-def run() -> None:
-    """Run a command; what is wrong with its options is told in a sentence, as all else is."""
+def run_app() -> None:
+    """Run a command; errors in its options are printed as one sentence, like other errors."""
     try:
         sys.exit(app(standalone_mode=False) or 0)
     except UsageError as error:
         command = error.ctx.command_path if error.ctx else "condensity"
         message = " ".join(error.format_message().split()).rstrip(".")
-        if message:  # without any arguments the help was shown
+        if message:  # without arguments, the help was printed
             typer.echo(f"condensity: {printable(message)}: see {command} --help", err=True)
     except (typer.Abort, KeyboardInterrupt):
         typer.echo("condensity: stopped", err=True)

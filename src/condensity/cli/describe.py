@@ -1,4 +1,4 @@
-"""What a model is and how well it does, for machines and for readers."""
+"""Descriptions of a model and of its evaluation, as values for JSON and as lines of text."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from typing import Any
 import numpy as np
 
 from condensity.estimators.lsce_summary import direction_in_words
-from condensity.tables.evaluate import LEVEL
+from condensity.tables import Evaluation, TableModel
+from condensity.tables.evaluate import INTERVAL_LEVEL
 from condensity.tables.frames import CATEGORY
-from condensity.tables.model import TableModel, Verdict
+
+#: Columns that the description of a model names at most.
+COLUMNS_SHOWN = 12
 
 
-def described(model: TableModel) -> dict[str, Any]:
-    """The model as plain values."""
-    inner, names = model.model, model.feature_names
-    W = getattr(inner, "components_", None)
+def describe_model(model: TableModel) -> dict[str, Any]:
+    """Description of a model as plain values."""
+    estimator, names = model.model, model.feature_names
+    W = getattr(estimator, "components_", None)
     return {
-        "estimator": type(inner).__name__,
+        "estimator": type(estimator).__name__,
         "targets": list(model.targets),
         "columns": [
             {"name": c.name, "kind": c.kind}
@@ -30,72 +33,75 @@ def described(model: TableModel) -> dict[str, Any]:
         "directions": None
         if W is None
         else [dict(zip(names, map(float, w), strict=True)) for w in W],
-        "location": getattr(inner, "location_", None),
+        "location": getattr(estimator, "location_", None),
         "training_rows": model.rows,
         "training_rows_kept": 0 if model.X is None else len(model.X),
-        "evaluation": None if model.verdict is None else judged(model.verdict, model.targets),
+        "evaluation": None
+        if model.evaluation is None
+        else describe_evaluation(model.evaluation, model.targets),
     }
 
 
-def judged(verdict: Verdict, targets: tuple[str, ...]) -> dict[str, Any]:
-    """The verdict as plain values."""
-    told = vars(verdict) | {"level": LEVEL}
-    told["coverage"] = {
-        name: {"share": share, "standard_error": _coverage_error(verdict.rows)}
-        for name, share in zip(targets, verdict.coverage, strict=True)
+def describe_evaluation(evaluation: Evaluation, targets: tuple[str, ...]) -> dict[str, Any]:
+    """An evaluation as plain values."""
+    values = vars(evaluation) | {"level": INTERVAL_LEVEL}
+    values["coverage"] = {
+        name: {"share": share, "standard_error": _coverage_error(evaluation.rows)}
+        for name, share in zip(targets, evaluation.coverage, strict=True)
     }
-    return {key: value for key, value in told.items() if value is not None}
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def _coverage_error(rows: int) -> float:
-    """The standard error of the share that exact intervals would hold."""
-    return float(np.sqrt(LEVEL * (1 - LEVEL) / max(rows, 1)))
+    """Standard error of the coverage of exact intervals, ``sqrt(level (1 - level) / rows)``."""
+    return float(np.sqrt(INTERVAL_LEVEL * (1 - INTERVAL_LEVEL) / max(rows, 1)))
 
 
-def in_words(model: TableModel) -> list[str]:
-    """The model in sentences."""
+def model_lines(model: TableModel) -> list[str]:
+    """Description of a model as lines of text."""
     names, W = model.feature_names, getattr(model.model, "components_", None)
-    rows = "" if model.rows is None else f", fitted to {model.rows} rows"
-    lines = [f"{' and '.join(model.targets)} given {_columns(model)}{rows}"]
+    rows = "" if model.rows is None else f"; {model.rows} training rows"
+    lines = [f"density of {' and '.join(model.targets)} given {_columns(model)}{rows}"]
     if W is not None:
-        lines.append(f"d_z = {len(W)} of {len(names)} dimensions kept (standardised inputs):")
+        lines.append(
+            f"{len(W)} of {len(names)} dimensions kept, as weights of standardised inputs:"
+        )
         lines += [f"  z{i + 1} = {direction_in_words(w, names)}" for i, w in enumerate(W)]
-    return lines + ([] if model.verdict is None else verdict_in_words(model.verdict, model.targets))
+    if model.evaluation is None:
+        return lines
+    return lines + evaluation_lines(model.evaluation, model.targets)
 
 
 def _columns(model: TableModel) -> str:
-    told = ", ".join(
+    listed = ", ".join(
         f"{c.name} ({len(c.categories)} categories)" if c.kind == CATEGORY else c.name
-        for c in model.columns[:12]
+        for c in model.columns[:COLUMNS_SHOWN]
     )
     n = len(model.columns)
-    return f"{n} columns: {told}" + (", ..." if n > 12 else "") if n > 1 else told
+    if n == 1:
+        return listed
+    return f"{n} columns: {listed}" + (", ..." if n > COLUMNS_SHOWN else "")
 
 
-def verdict_in_words(verdict: Verdict, targets: tuple[str, ...]) -> list[str]:
-    """The verdict in sentences."""
+def evaluation_lines(evaluation: Evaluation, targets: tuple[str, ...]) -> list[str]:
+    """An evaluation as lines of text."""
     lines = [
-        f"held-out error {_digits(verdict.error)} (standard error {verdict.error_se:.2g}) "
-        f"at {verdict.rows} rows, lower is better"
+        f"held-out error {evaluation.error:.4g} (standard error {evaluation.error_se:.2g}) "
+        f"on {evaluation.rows} rows; lower is better"
     ]
-    others = (
-        ("without reduction", verdict.error_without_reduction, verdict.reduction_se),
-        ("without inputs", verdict.error_without_inputs, verdict.inputs_se),
+    baselines = (
+        ("without reduction", evaluation.error_without_reduction, evaluation.reduction_se),
+        ("without inputs", evaluation.error_without_inputs, evaluation.inputs_se),
     )
-    for name, value, se in others:
-        if value is not None:
-            more = value - verdict.error
-            by = f"{abs(more):.2g} {'more' if more > 0 else 'less'}"
-            error = "" if se is None else f", standard error {se:.2g}"
-            lines.append(f"  {name} {_digits(value)} ({by}{error})")
-    for name, share in zip(targets, verdict.coverage, strict=True):
-        se = _coverage_error(verdict.rows)
+    for name, error, se in baselines:
+        if error is not None:
+            difference = error - evaluation.error
+            change = f"{abs(difference):.2g} {'higher' if difference > 0 else 'lower'}"
+            precision = "" if se is None else f", standard error {se:.2g}"
+            lines.append(f"  {name} {error:.4g} ({change}{precision})")
+    for name, share in zip(targets, evaluation.coverage, strict=True):
         lines.append(
-            f"{LEVEL:.0%} intervals hold {share:.1%} of the held-out {name} "
-            f"(exact ones: {LEVEL:.1%} ± {se:.1%})"
+            f"{INTERVAL_LEVEL:.0%} intervals contain {share:.1%} of the held-out values of {name} "
+            f"(exact intervals: {INTERVAL_LEVEL:.1%} ± {_coverage_error(evaluation.rows):.1%})"
         )
     return lines
-
-
-def _digits(value: float) -> str:
-    return f"{value:.4g}"

@@ -1,4 +1,4 @@
-"""How the commands speak: answers on standard output, all else on standard error."""
+"""Output of the commands: results on standard output, everything else on standard error."""
 
 from __future__ import annotations
 
@@ -16,28 +16,29 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from condensity.lsce.configurations import Configuration
+from condensity.cli.flags import as_flag
+from condensity.tables import TableError
 
 REMEDIES = {
     errno.EACCES: "choose another file, or change its permissions",
     errno.EROFS: "choose another folder",
-    errno.ENOSPC: "make room on the disk",
+    errno.ENOSPC: "free space on the disk",
     errno.EISDIR: "name a file in it",
 }
 
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """What goes wrong in one sentence and exit code 2, the library's warnings as notes."""
+    """Print errors as one sentence, with exit code 2, and warnings of the library as notes."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)
-            # Arrays are asked in the order of the columns, by those who know it.
+            # The arrays are in the order of the columns, so they need no names.
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
             warnings.showwarning = lambda message, *rest, **more: note(str(message))
             yield
-    except BrokenPipeError:  # whoever read our answers has enough of them
+    except BrokenPipeError:  # the reader of standard output has closed it, like ``head``
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(1) from None
     except ModuleNotFoundError as error:
@@ -45,42 +46,39 @@ def plain_errors() -> Iterator[None]:
             raise
         refuse(str(error))
     except FileNotFoundError as error:
-        refuse(f"there is no file {error.filename}: check its name and its folder")
+        refuse(f"the file {error.filename} does not exist: check its name and its folder")
     except OSError as error:
-        what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        refuse(what + (f": {REMEDIES[error.errno]}" if error.errno in REMEDIES else ""))
+        cause = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        refuse(cause + (f": {REMEDIES[error.errno]}" if error.errno in REMEDIES else ""))
+    except TableError as error:
+        refuse(error.message(as_flag))
     except ValueError as error:
         refuse(str(error))
 
 
 def refuse(message: str) -> None:
-    """Say why nothing is done, and end."""
+    """Print an error and exit with code 2."""
     typer.echo(f"condensity: {printable(message)}", err=True)
     raise typer.Exit(2)
 
 
 def note(message: str) -> None:
-    """Something to know."""
+    """Print a note."""
     typer.echo(f"note: {printable(message)}", err=True)
 
 
-def count(n: int, what: str) -> str:
-    """So many of something, in the singular or the plural."""
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
-
-
-def answer(told: dict[str, Any], words: list[str], json: bool) -> None:
-    """Answer a machine or a reader."""
-    typer.echo(as_json(told) if json else "\n".join(map(printable, words)))
+def print_result(values: dict[str, Any], lines: list[str], json: bool) -> None:
+    """Print a result as JSON or as lines of text."""
+    typer.echo(as_json(values) if json else "\n".join(map(printable, lines)))
 
 
 def printable(text: str) -> str:
-    """One line without what would steer a terminal: names come from files."""
+    """Text without control characters: names come from files and could steer a terminal."""
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def as_json(told: Any) -> str:
-    """One object on one line; what is no number is null."""
+def as_json(values: Any) -> str:
+    """One JSON object on one line; NaN and infinity are null."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
@@ -89,17 +87,17 @@ def as_json(told: Any) -> str:
             return [plain(item) for item in value]
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
-    return json.dumps(plain(told), ensure_ascii=False, allow_nan=False)
+    return json.dumps(plain(values), ensure_ascii=False, allow_nan=False)
 
 
-class Progress:
-    """What is being done: a spinner on a terminal, elsewhere a line for each thing done."""
+class FitProgress:
+    """Progress of a fit: a spinner on a terminal, otherwise a line for each step."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True)
         self._status = self._console.status("fitting") if self._console.is_terminal else None
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> FitProgress:
         if self._status is not None:
             self._status.start()
         return self
@@ -108,16 +106,9 @@ class Progress:
         if self._status is not None:
             self._status.stop()
 
-    def say(self, text: str) -> None:
-        """Tell what is done now."""
+    def show(self, line: str) -> None:
+        """Show the current step."""
         if self._status is None:
-            typer.echo(text, err=True)
+            typer.echo(line, err=True)
         else:
-            self._status.update(escape(text))
-
-    def hear(self, tried: Configuration) -> None:
-        """Tell of a configuration that the fit has tried."""
-        self.say(
-            f"fitting: tried location {tried.location}, directions {tried.n_components}, "
-            f"loss at new samples {tried.loss:.4f} (y standardised)"
-        )
+            self._status.update(escape(line))

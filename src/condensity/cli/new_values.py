@@ -1,4 +1,4 @@
-"""What a table holds that the fit did not know: counted block by block, then told."""
+"""Unknown categories and missing values in a table, count_noun block by block."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from condensity.cli.messages import count, note
-from condensity.cli.reading import Block
-from condensity.tables.frames import Column, Encoded
+from condensity.cli.messages import note
+from condensity.cli.reading import RowBlock
+from condensity.tables.errors import count_noun
+from condensity.tables.frames import Column, EncodedRows
 
-IMPUTED = "filled in with medians, and no category"
+IMPUTED = "numbers are replaced by medians, categories by zeros"
 
 
 @dataclass
-class Met:
-    """What was met in the rows of a table so far."""
+class NewValues:
+    """Counts of unknown categories and missing values in the rows read until now."""
 
     columns: Sequence[Column]
     rows: int = 0
@@ -24,25 +25,26 @@ class Met:
     unseen: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
 
-    def hear(self, block: Block, encoded: Encoded) -> None:
-        """Add a block."""
+    def add(self, block: RowBlock, encoded: EncodedRows) -> None:
+        """Count the values of a block."""
         self.rows += len(encoded.X)
         self.incomplete += int(encoded.missing.any(axis=1).sum())
         for j, column in enumerate(self.columns):
             self.missing[column.name] += int(encoded.missing[:, j].sum())
             self.unseen[column.name] += int(encoded.unseen[:, j].sum())
             if encoded.unseen[:, j].any():
-                where = int(encoded.unseen[:, j].argmax())
-                self.examples.setdefault(column.name, str(block[column.name][where]))
+                row = int(encoded.unseen[:, j].argmax())
+                self.examples.setdefault(column.name, str(block[column.name][row]))
 
-    def tell(self, gaps: str) -> None:
-        """Say it, and what became of rows with gaps."""
+    def print_notes(self, treatment: str) -> None:
+        """Print the counts, and the treatment of rows with missing values."""
         for name, n in (+self.unseen).items():
             note(
-                f"column {name!r} has {count(n, 'value')} that the fit did not know, such as "
-                f"{self.examples[name]!r}: taken as no category"
+                f"column {name!r} has {count_noun(n, 'value')} that the training rows do not have, "
+                f"such as {self.examples[name]!r}: encoded as zeros"
             )
         for name, n in (+self.missing).items():
-            note(f"column {name!r} has {count(n, 'missing value')}")
+            note(f"column {name!r} has {count_noun(n, 'missing value')}")
         if self.incomplete:
-            note(f"{self.incomplete} of {count(self.rows, 'row')} with missing inputs: {gaps}")
+            rows = count_noun(self.rows, "row")
+            note(f"{self.incomplete} of {rows} have missing inputs: {treatment}")

@@ -1,4 +1,4 @@
-"""``condensity predict``: answers for the rows of a table, block by block."""
+"""``condensity predict``: predictions for the rows of a table, block by block."""
 
 from __future__ import annotations
 
@@ -15,135 +15,171 @@ from typing import IO, Annotated, Any
 import numpy as np
 import typer
 
-from condensity.cli import options, questions
+from condensity.cli import options, queries
 from condensity.cli.messages import plain_errors
-from condensity.cli.new_values import IMPUTED, Met
-from condensity.cli.questions import Question
-from condensity.cli.reading import BLOCK_ROWS, Block, open_table, read_model, regrouped
+from condensity.cli.new_values import IMPUTED, NewValues
+from condensity.cli.queries import Query
+from condensity.cli.reading import BLOCK_ROWS, RowBlock, open_table, read_model, regrouped
 from condensity.io.atomic import open_atomically
+from condensity.tables import TableModel
+from condensity.tables.column_selection import check_names
 from condensity.tables.frames import check_columns, encode
-from condensity.tables.model import TableModel
 
-#: Rows asked at a time.  Sums may depend on how many there are, in their last bits: with as many
-#: whatever the blocks that are read, so do the answers not.
-ROWS = 256
+#: Rows that are predicted at a time.  The last bits of a sum can depend on this number.  It is
+#: fixed, so results are the same for every --block-rows.
+CHUNK_SIZE = 256
+DEFAULT_QUANTILES = "0.05,0.5,0.95"
 
 
-class Gaps(StrEnum):
-    """What to do about missing inputs."""
+class MissingInputs(StrEnum):
+    """Treatment of rows with missing inputs."""
 
     error = "error"
     blank = "blank"
     impute = "impute"
 
 
-AS_FITTED = {"error": Gaps.error, "drop": Gaps.blank, "impute": Gaps.impute}
-BECAME = {Gaps.error: "", Gaps.blank: "their answers are left blank", Gaps.impute: IMPUTED}
+AS_FITTED = {
+    "error": MissingInputs.error,
+    "drop": MissingInputs.blank,
+    "impute": MissingInputs.impute,
+}
+TREATMENTS = {
+    MissingInputs.error: "",
+    MissingInputs.blank: "their predictions are blank",
+    MissingInputs.impute: IMPUTED,
+}
+
+FittedModel = Annotated[str, typer.Argument(help="model file, written by fit")]
+NewRows = Annotated[
+    str, typer.Argument(help="table: CSV (also .gz) or Parquet; - reads standard input")
+]
+Quantiles = Annotated[str | None, typer.Option(help="levels such as 0.05,0.5,0.95")]
+Interval = Annotated[
+    str | None, typer.Option(help="central intervals of this probability, such as 0.9")
+]
+ProbAbove = Annotated[
+    str | None, typer.Option(help="probability that the target is above this, such as 100")
+]
+Draws = Annotated[int, typer.Option(min=0, help="number of draws from each density")]
+DensityAt = Annotated[
+    str | None,
+    typer.Option(
+        help="density at these numbers, or at the values of these columns; for several targets, "
+        "the joint density at one number or column for each"
+    ),
+]
+Keep = Annotated[str | None, typer.Option(help="columns to copy: a,b,...")]
+MissingRows = Annotated[
+    MissingInputs | None,
+    typer.Option(
+        help="rows with missing inputs: stop with an error, leave their predictions blank, or "
+        "impute (default: as in the fit)"
+    ),
+]
+Predictions = Annotated[Path | None, typer.Option(help="CSV file (default: standard output)")]
+DrawSeed = Annotated[int, typer.Option(min=0, help="seed of the draws")]
+BlockRows = Annotated[int, typer.Option(min=1, help="rows to read at a time")]
 
 
 def predict_command(
-    model: Annotated[str, typer.Argument(help="file that fit wrote")],
-    data: Annotated[str, typer.Argument(help="table: CSV (also .gz) or Parquet; - reads stdin")],
-    quantiles: Annotated[str | None, typer.Option(help="such as 0.05,0.5,0.95")] = None,
-    interval: Annotated[
-        str | None, typer.Option(help="central intervals of this probability, such as 0.9")
-    ] = None,
-    prob_above: Annotated[
-        str | None, typer.Option(help="probability that the target is above this, such as 100")
-    ] = None,
-    sample: Annotated[int, typer.Option(min=0, help="draws from each density")] = 0,
-    pdf: Annotated[
-        str | None,
-        typer.Option(
-            help="density at these numbers, or at the values of these columns; of several "
-            "targets, one for each"
-        ),
-    ] = None,
-    keep: Annotated[str | None, typer.Option(help="columns to copy: a,b,...")] = None,
-    missing: Annotated[
-        Gaps | None,
-        typer.Option(
-            help="rows with missing inputs: refuse, leave blank, impute (default: as fitted)"
-        ),
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="CSV file (default: standard output)")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="of the draws")] = 0,
-    block_rows: Annotated[int, typer.Option(min=1, help="rows read at a time")] = BLOCK_ROWS,
+    model: FittedModel,
+    data: NewRows,
+    quantiles: Quantiles = None,
+    interval: Interval = None,
+    prob_above: ProbAbove = None,
+    sample: Draws = 0,
+    pdf: DensityAt = None,
+    keep: Keep = None,
+    missing: MissingRows = None,
+    out: Predictions = None,
+    seed: DrawSeed = 0,
+    block_rows: BlockRows = BLOCK_ROWS,
 ) -> None:
-    """Means, and whatever else is asked for, of any number of rows: a row for each.
+    """Predict means, quantiles, intervals, probabilities, draws or densities for each row.
 
-    Without any question: means and the quantiles 0.05, 0.5 and 0.95.
+    Without options: means and the quantiles 0.05, 0.5 and 0.95.
     """
     with plain_errors():
-        found = read_model(model)
+        fitted = read_model(model)
         if not (quantiles or interval or prob_above or sample or pdf):
-            quantiles = "0.05,0.5,0.95"
-        asked = [
-            questions.means(found),
-            questions.quantiles(found, quantiles),
-            questions.intervals(found, interval),
-            questions.above(found, prob_above),
-            questions.samples(found, sample, seed),
-            questions.density(found, pdf),
+            quantiles = DEFAULT_QUANTILES
+        selected = [
+            queries.means(fitted),
+            queries.quantiles(fitted, quantiles),
+            queries.intervals(fitted, interval),
+            queries.probabilities_above(fitted, prob_above),
+            queries.random_draws(fitted, sample, seed),
+            queries.density_values(fitted, pdf),
         ]
         if out is not None:
-            options.out_file(out, model, data)
-        met = Met(found.columns)
-        with open_table(data) as source:
-            check_columns([column.name for column in found.columns], source.names)
-            copied = options.names("--keep", keep, source.names)
-            gaps = missing or AS_FITTED[found.missing]
-            rows = chain.from_iterable(
-                answers(found, asked, block, copied, gaps, met)
-                for block in regrouped(source.blocks(block_rows), ROWS)
-            )
-            first = list(islice(rows, 1))  # whatever it meets is told before anything is written
-            with _writer(out) as stream:
-                lines = csv.writer(stream, lineterminator="\n")
-                lines.writerow([*copied, *(name for one in asked for name in one.names)])
-                lines.writerows(chain(first, rows))
-        met.tell(BECAME[gaps])
+            options.check_out_file(out, model, data)
+        treatment = missing or AS_FITTED[fitted.missing]
+        _predict_file(fitted, data, selected, keep, treatment, out, block_rows)
 
 
-def answers(
+def _predict_file(
     model: TableModel,
-    asked: Sequence[Question],
-    block: Block,
-    copied: Sequence[str],
-    gaps: Gaps,
-    met: Met,
-) -> Iterator[list[str]]:
-    """The rows of the answer for a block of rows."""
-    first = met.rows + 1
-    encoded = encode(model.columns, block, first_row=first)
-    if gaps is Gaps.error:
-        names = [column.name for column in model.columns]
-        remedy = "fill it in, or choose --missing blank or impute"
-        encoded.refuse_missing(names, first_row=first, remedy=remedy)
-    met.hear(block, encoded)
-    dist = model.model.predict_dist(encoded.X)
-    values = np.hstack([question.ask(dist, block, first) for question in asked])
-    incomplete = np.asarray(encoded.missing.any(axis=1))
-    kept = [["" if _is_nothing(cell) else str(cell) for cell in block[name]] for name in copied]
-    for i, row in enumerate(values.tolist()):
-        told = (
-            [""] * len(row)
-            if incomplete[i] and gaps is Gaps.blank
-            else ["" if v != v else f"{v:.10g}" for v in row]
+    data: str,
+    selected: Sequence[Query],
+    keep: str | None,
+    treatment: MissingInputs,
+    out: Path | None,
+    block_rows: int,
+) -> None:
+    """Read, predict and write block by block, then print notes."""
+    new_values = NewValues(model.columns)
+    with open_table(data) as source:
+        check_columns([column.name for column in model.columns], source.names)
+        copied = options.parse_names(keep, source.names)
+        check_names("keep", copied, source.names)
+        rows = chain.from_iterable(
+            predictions(model, selected, block, copied, treatment, new_values)
+            for block in regrouped(source.blocks(block_rows), CHUNK_SIZE)
         )
-        yield [*(column[i] for column in kept), *told]
+        first = list(islice(rows, 1))  # an error in the first block comes before any output
+        with _writer(out) as stream:
+            lines = csv.writer(stream, lineterminator="\n")
+            lines.writerow([*copied, *(name for query in selected for name in query.names)])
+            lines.writerows(chain(first, rows))
+    new_values.print_notes(TREATMENTS[treatment])
 
 
-def _is_nothing(cell: Any) -> bool:
+def predictions(
+    model: TableModel,
+    selected: Sequence[Query],
+    block: RowBlock,
+    copied: Sequence[str],
+    treatment: MissingInputs,
+    new_values: NewValues,
+) -> Iterator[list[str]]:
+    """Rows of the output for a block of rows."""
+    first_row = new_values.rows + 1
+    encoded = encode(model.columns, block, first_row=first_row)
+    if treatment is MissingInputs.error:
+        names = [column.name for column in model.columns]
+        remedy = "fill it in, or choose --missing blank or --missing impute"
+        encoded.refuse_missing(names, first_row=first_row, remedy=remedy)
+    new_values.add(block, encoded)
+    dist = model.model.predict_dist(encoded.X)
+    values = np.hstack([query.answer(dist, block, first_row) for query in selected])
+    blank = np.asarray(encoded.missing.any(axis=1)) & (treatment is MissingInputs.blank)
+    kept = [["" if _is_null(cell) else str(cell) for cell in block[name]] for name in copied]
+    for i, row in enumerate(values.tolist()):
+        numbers = ["" if blank[i] or v != v else f"{v:.10g}" for v in row]
+        yield [*(column[i] for column in kept), *numbers]
+
+
+def _is_null(cell: Any) -> bool:
     return cell is None or cell != cell
 
 
 @contextmanager
 def _writer(out: Path | None) -> Iterator[IO[str]]:
-    """Text for a file that is there as a whole or not at all, or for standard output."""
+    """Text stream to a file that appears when it is complete, or to standard output."""
     if out is None:
         if sys.stdout is None:
-            raise ValueError("there is no standard output to write to: name a file with --out")
+            raise ValueError("standard output is closed: name a file with --out")
         yield sys.stdout
         sys.stdout.flush()
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -22,94 +22,107 @@ from condensity.experiments.runner import CellNotRunError, Workers, local_worker
 from condensity.experiments.studies import STUDIES
 
 ALL = "all"
+N_PROCESSES = os.cpu_count() or 1
+
+
+StudyName = Annotated[str, typer.Argument(help=f"{', '.join(STUDIES)}, or {ALL}")]
+ResultFolder = Annotated[Path, typer.Option(help="folder for records, tables, figures, page")]
+Processes = Annotated[int, typer.Option(min=1, help="worker processes")]
+Quick = Annotated[bool, typer.Option(help="few and small cells only, for a first look")]
+Only = Annotated[list[str] | None, typer.Option(help="this problem only; repeat for more")]
+Retry = Annotated[bool, typer.Option(help="run cells again that failed before")]
+Dask = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="run on the workers of this Dask scheduler instead"),
+]
 
 
 def reproduce_command(
-    study: Annotated[str, typer.Argument(help=f"{', '.join(STUDIES)}, or {ALL}")] = ALL,
-    out: Annotated[Path, typer.Option(help="folder for records, tables, figures, page")] = Path(
-        "reproduced"
-    ),
-    jobs: Annotated[int, typer.Option(min=1, help="worker processes")] = os.cpu_count() or 1,
-    quick: Annotated[bool, typer.Option(help="a first look: few and small cells")] = False,
-    only: Annotated[
-        list[str] | None, typer.Option(help="this problem only; repeat for more")
-    ] = None,
-    retry: Annotated[bool, typer.Option(help="try again what failed before")] = False,
-    dask: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="run on the workers of this Dask scheduler instead"),
-    ] = None,
+    study: StudyName = ALL,
+    out: ResultFolder = Path("reproduced"),
+    jobs: Processes = N_PROCESSES,
+    quick: Quick = False,
+    only: Only = None,
+    retry: Retry = False,
+    dask: Dask = None,
 ) -> None:
-    """Rebuild the paper's tables and figures; what was done before is not done again."""
-    names = _studies(study)
-    chosen = _problems(names, only or [])
-    console = Console(stderr=True)
-    cells = cells_of(names, quick=quick, only=chosen)
+    """Reproduce the paper's tables and figures; finished cells are not run again."""
+    names = _study_names(study)
+    problems = _checked_problems(names, only or [])
+    cells = cells_of(names, quick=quick, only=problems)
     with plain_errors():
-        to_do = missing_cells(cells, records_of(out, quick=quick), retry=retry)
-    lacking = missing_tables(to_do)
-    if lacking:
-        refuse(f"none of the {len(lacking)} tables is there: {next(iter(lacking.values()))}")
-    left = len(to_do)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    bar = Progress(*columns, TimeRemainingColumn(), console=console)
-    with plain_errors(), _workers(jobs, dask) as (workers, count), bar as progress:
-        console.print(f"{len(cells)} cells, {left} to do, {count} at a time")
-        task = progress.add_task("running", total=left)
-
-        def hear(record: Record) -> None:
-            progress.update(task, advance=1, description=record.cell.problem)
-            if record.error:
-                told = escape(f"{record.cell}: {record.error}")
-                progress.console.print(f"[red]failed[/] {told}")
-
-        page = reproduce(
-            names,
-            out,
-            workers=workers,
-            quick=quick,
-            only=chosen,
-            retry=retry,
-            report=hear,
-        )
+        remaining = missing_cells(cells, records_of(out, quick=quick), retry=retry)
+    unavailable = missing_tables(remaining)
+    if unavailable:
+        cause = next(iter(unavailable.values()))
+        refuse(f"none of the {len(unavailable)} tables is available: {cause}")
+    console = Console(stderr=True)
+    with plain_errors(), _workers(jobs, dask) as (workers, count):
+        console.print(f"{len(cells)} cells, {len(remaining)} to do, {count} at a time")
+        with _progress(console, len(remaining)) as report:
+            page = reproduce(
+                names,
+                out,
+                workers=workers,
+                quick=quick,
+                only=problems,
+                retry=retry,
+                report=report,
+            )
     typer.echo(page)
     records = records_of(out, quick=quick).read()
     failed = sum(records[cell].error is not None for cell in cells)
     if failed:
-        console.print(f"{failed} of these cells failed; --retry tries them again")
+        console.print(f"{failed} of these cells failed; --retry runs them again")
         raise typer.Exit(1)
 
 
 @contextmanager
+def _progress(console: Console, total: int) -> Iterator[Callable[[Record], None]]:
+    """A progress bar, as a function that is given each finished record."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=console) as progress:
+        task = progress.add_task("running", total=total)
+
+        def report(record: Record) -> None:
+            progress.update(task, advance=1, description=record.cell.problem)
+            if record.error:
+                failure = escape(f"{record.cell}: {record.error}")
+                progress.console.print(f"[red]failed[/] {failure}")
+
+        yield report
+
+
+@contextmanager
 def _workers(jobs: int, address: str | None) -> Iterator[tuple[Workers, int]]:
-    """Workers here or of a cluster, and how many cells they do at a time."""
+    """Workers on this machine or on a cluster, and the number of cells they run at a time."""
     if address is None:
         yield local_workers(jobs), jobs
         return
     with dask_client(address) as client:
-        # Its client would tell of a lost scheduler by a traceback; below it is told in a sentence.
+        # The client prints a traceback if the scheduler is lost; the message below replaces it.
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         count = sum(client.nthreads().values())
         if not count:
-            note(f"the cluster at {address} has no workers yet: cells wait for the first")
+            note(f"the cluster at {address} has no workers yet: cells wait for the first worker")
         try:
             yield dask_workers(client), count
         except CellNotRunError as error:
             refuse(
-                f"{error}: see that the cluster at {address} runs, and that its scheduler and "
-                "workers have the condensity that is here; what was done is kept"
+                f"{error}: check that the cluster at {address} is running, and that its scheduler "
+                "and workers have this version of condensity; finished cells are kept"
             )
 
 
-def _studies(study: str) -> list[str]:
+def _study_names(study: str) -> list[str]:
     if study != ALL and study not in STUDIES:
-        refuse(f"there is no study {study!r}: choose {', '.join(STUDIES)} or {ALL}")
+        refuse(f"{study!r} is not a study: choose {', '.join(STUDIES)} or {ALL}")
     return list(STUDIES) if study == ALL else [study]
 
 
-def _problems(studies: list[str], only: list[str]) -> list[str]:
+def _checked_problems(studies: list[str], only: list[str]) -> list[str]:
     known = [problem for name in studies for problem in STUDIES[name].sizes]
     for problem in only:
         if problem not in known:
-            refuse(f"there is no problem {problem!r} in it: choose {', '.join(known)}")
+            refuse(f"{problem!r} is not a problem of this study: choose {', '.join(known)}")
     return only

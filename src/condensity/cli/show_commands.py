@@ -1,4 +1,4 @@
-"""``condensity inspect``, ``evaluate``, ``report`` and ``demo``: models that show themselves."""
+"""``condensity inspect``, ``evaluate``, ``report`` and ``demo``."""
 
 from __future__ import annotations
 
@@ -10,26 +10,30 @@ import typer
 
 from condensity._typing import Array, Mask
 from condensity.cli import options
-from condensity.cli.describe import described, in_words, judged, verdict_in_words
-from condensity.cli.messages import answer, count, note, plain_errors
-from condensity.cli.new_values import IMPUTED, Met
-from condensity.cli.reading import BLOCK_ROWS, Block, open_table, read_model
-from condensity.demo import PICTURE
-from condensity.demo import main as run_demo
+from condensity.cli.describe import (
+    describe_evaluation,
+    describe_model,
+    evaluation_lines,
+    model_lines,
+)
+from condensity.cli.messages import note, plain_errors, print_result
+from condensity.cli.new_values import IMPUTED, NewValues
+from condensity.cli.reading import BLOCK_ROWS, RowBlock, open_table, read_model
+from condensity.demo import PICTURE, run_demo
 from condensity.explorer import write_report
-from condensity.tables.evaluate import judge
-from condensity.tables.frames import cells, check_columns, encode, numbers
-from condensity.tables.model import TableModel
+from condensity.tables import TableModel, evaluate_model
+from condensity.tables.errors import count_noun
+from condensity.tables.frames import cells, check_columns, encode, number_column
 
-Model = Annotated[str, typer.Argument(help="file that fit wrote")]
-Json = Annotated[bool, typer.Option("--json", help="tell it as JSON")]
+Model = Annotated[str, typer.Argument(help="model file, written by fit")]
+Json = Annotated[bool, typer.Option("--json", help="print the result as JSON")]
 
 
 def inspect_command(model: Model, json: Json = False) -> None:
-    """Say what a model is: targets, columns, directions, and how good it was held to be."""
+    """Describe a model: targets, columns, directions and held-out evaluation."""
     with plain_errors():
-        found = read_model(model)
-        answer(described(found), in_words(found), json)
+        fitted = read_model(model)
+        print_result(describe_model(fitted), model_lines(fitted), json)
 
 
 def evaluate_command(
@@ -37,86 +41,95 @@ def evaluate_command(
     data: Annotated[str, typer.Argument(help="table with the targets, new to the model")],
     json: Json = False,
 ) -> None:
-    """Say how a model does at rows with known targets."""
+    """Evaluate a model on rows with known targets."""
     with plain_errors():
-        found = read_model(model)
-        verdict = judge(found.model, *labelled_rows(found, data))
-        answer(judged(verdict, found.targets), verdict_in_words(verdict, found.targets), json)
+        fitted = read_model(model)
+        evaluation = evaluate_model(fitted.model, *labelled_rows(fitted, data))
+        values = describe_evaluation(evaluation, fitted.targets)
+        print_result(values, evaluation_lines(evaluation, fitted.targets), json)
 
 
 def report_command(
     model: Model,
     data: Annotated[
-        str | None, typer.Argument(help="table with the targets, new to the model: calibration")
+        str | None,
+        typer.Argument(help="table with the targets, new to the model, for the calibration plot"),
     ] = None,
-    out: Annotated[Path, typer.Option(help="the page")] = Path("report.html"),
+    out: Annotated[Path, typer.Option(help="file for the page")] = Path("report.html"),
 ) -> None:
-    """Write a page in which the model can be explored, without any network."""
+    """Write a web page to explore the model; the page needs no network."""
     with plain_errors():
-        options.out_file(out, model, data)
-        found = read_model(model)
-        X_test, y_test = (None, None) if data is None else labelled_rows(found, data)
+        options.check_out_file(out, model, data)
+        fitted = read_model(model)
+        X_test, y_test = (None, None) if data is None else labelled_rows(fitted, data)
         try:
             page = write_report(
-                found.model,
+                fitted.model,
                 out,
-                X=found.X,
-                y=found.Y,
+                X=fitted.X,
+                y=fitted.Y,
                 X_test=X_test,
                 y_test=y_test,
-                feature_names=found.feature_names,
-                categories=found.categories,
-                target_names=found.targets,
-                n_train=found.rows,
+                feature_names=fitted.feature_names,
+                categories=fitted.categories,
+                target_names=fitted.targets,
+                n_train=fitted.rows,
             )
-        except TypeError as error:  # a model that no page can show
+        except TypeError as error:  # write_report does not support this kind of model
             raise ValueError(f"{model}: {error}") from error
         typer.echo(page)
 
 
 def demo_command(
     out: Annotated[
-        Path, typer.Option(help="the picture; a page of the same name is written beside it")
+        Path, typer.Option(help="file for the picture; a page of the same name is written too")
     ] = PICTURE,
     rows: Annotated[
-        int | None, typer.Option(min=20, help="fewer rows are quicker (default: all)")
+        int | None,
+        typer.Option(min=20, help="number of training rows; fewer are faster (default: all)"),
     ] = None,
 ) -> None:
-    """Fit two problems, say what was found, draw them, write a page to explore one."""
+    """Fit two problems, print the results, draw them, write a page to explore one of them."""
     with plain_errors():
         run_demo(out, n_train=rows)
 
 
 def labelled_rows(model: TableModel, path: str) -> tuple[Array, Array]:
-    """Inputs and targets of a table; rows with gaps as the model was fitted."""
-    met = Met(model.columns)
+    """Inputs and targets of a table; missing values are treated as in the fit."""
+    new_values = NewValues(model.columns)
     with open_table(path) as source:
         check_columns([*(c.name for c in model.columns), *model.targets], source.names)
-        parts = [_labelled(model, block, met) for block in source.blocks(BLOCK_ROWS)]
+        parts = [_labelled_block(model, block, new_values) for block in source.blocks(BLOCK_ROWS)]
         if not parts:
-            raise ValueError("it has no rows: give rows with known targets")
-    met.tell(IMPUTED if model.missing == "impute" else "left out")
-    X, Y, gaps = (np.concatenate(values) for values in zip(*parts, strict=True))
-    if gaps.any():
-        note(f"{int(gaps.sum())} of {count(len(gaps), 'row')} left out for missing values")
-    if gaps.all():
-        raise ValueError(f"{path}: none of its {len(gaps)} rows is complete: give some that are")
-    return X[~gaps], Y[~gaps]
+            raise ValueError("the table has no rows: give rows with known targets")
+    new_values.print_notes(IMPUTED if model.missing == "impute" else "left out")
+    X, Y, incomplete = (np.concatenate(values) for values in zip(*parts, strict=True))
+    if incomplete.any():
+        rows = count_noun(len(incomplete), "row")
+        note(f"{int(incomplete.sum())} of {rows} are left out because of missing values")
+    if incomplete.all():
+        raise ValueError(
+            f"{path}: none of the {len(incomplete)} rows is complete: give complete rows"
+        )
+    return X[~incomplete], Y[~incomplete]
 
 
-def _labelled(model: TableModel, block: Block, met: Met) -> tuple[Array, Array, Mask]:
-    """Inputs, targets, and whether a row must be left out."""
-    first, remedy = met.rows + 1, "correct it, or leave the row out"
-    encoded = encode(model.columns, block, first_row=first)
+def _labelled_block(
+    model: TableModel, block: RowBlock, new_values: NewValues
+) -> tuple[Array, Array, Mask]:
+    """Inputs, targets, and a mask of the rows to leave out."""
+    first_row, remedy = new_values.rows + 1, "correct the value, or leave the row out"
+    encoded = encode(model.columns, block, first_row=first_row)
     targets = [
-        numbers(name, cells(block[name]), first_row=first, remedy=remedy) for name in model.targets
+        number_column(name, cells(block[name]), remedy, first_row=first_row)
+        for name in model.targets
     ]
     Y = np.column_stack(targets)
-    gaps = np.asarray(np.isnan(Y).any(axis=1))
+    incomplete = np.asarray(np.isnan(Y).any(axis=1))
     if model.missing == "error":
-        remedy = "leave the row out, or fit with --missing drop or impute"
-        encoded.refuse_missing([c.name for c in model.columns], first_row=first, remedy=remedy)
-    met.hear(block, encoded)
+        remedy = "leave the row out, or fit with --missing drop or --missing impute"
+        encoded.refuse_missing([c.name for c in model.columns], first_row=first_row, remedy=remedy)
+    new_values.add(block, encoded)
     if model.missing != "impute":
-        gaps = gaps | encoded.missing.any(axis=1)
-    return encoded.X, Y, gaps
+        incomplete = incomplete | encoded.missing.any(axis=1)
+    return encoded.X, Y, incomplete

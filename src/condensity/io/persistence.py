@@ -34,8 +34,9 @@ from condensity.io.integrity import check_integrity
 from condensity.lsce.averaged import AveragedMembers, Ensemble
 from condensity.lsce.location import Constant, FittedRegressor, Plane
 from condensity.lsce.member import Coefficients
+from condensity.tables.evaluate import Evaluation
 from condensity.tables.frames import Column
-from condensity.tables.model import TableModel, Verdict
+from condensity.tables.model import TableModel
 
 #: Classes of values in files, by their keys.  Keys and field names are part of the file format:
 #: they stay when a class is renamed.
@@ -54,7 +55,7 @@ VALUES: dict[str, Any] = {
     "Scaling": Scaling,
     "Start": Start,
     "TableModel": TableModel,
-    "Verdict": Verdict,
+    "Verdict": Evaluation,
 }
 #: Estimators in files, by their keys.
 MODELS: dict[str, Any] = {
@@ -70,6 +71,9 @@ MODELS: dict[str, Any] = {
 }
 #: Attributes of fitted models that have another name in files of older versions.
 RENAMED = {"_scaling": "_x_scaling"}
+#: Fields whose key in files is not their name.
+FIELD_KEYS = {(TableModel, "evaluation"): "verdict"}
+FIELD_NAMES = {(kind, key): name for (kind, name), key in FIELD_KEYS.items()}
 VALUE_KEYS = {kind: key for key, kind in VALUES.items()}
 MODEL_KEYS = {kind: key for key, kind in MODELS.items()}
 
@@ -232,7 +236,10 @@ class _Writer:
         if isinstance(value, dict) and all(isinstance(key, str) for key in value):
             return {"dict": {key: self.value(item) for key, item in value.items()}}
         if type(value) in VALUE_KEYS:
-            content = {f.name: self.value(getattr(value, f.name)) for f in fields(value)}
+            content = {
+                FIELD_KEYS.get((type(value), f.name), f.name): self.value(getattr(value, f.name))
+                for f in fields(value)
+            }
             return {"value": VALUE_KEYS[type(value)], "fields": content}
         if type(value) in MODEL_KEYS:
             return self.model(value)
@@ -273,7 +280,11 @@ class _Reader:
                 return self._model(stored)
             if "value" in stored:
                 kind = VALUES[stored["value"]]
-                return kind(**{name: self.value(v) for name, v in stored["fields"].items()})
+                arguments = {
+                    FIELD_NAMES.get((kind, key), key): self.value(v)
+                    for key, v in stored["fields"].items()
+                }
+                return kind(**arguments)
             ((kind_name, content),) = stored.items()
             return readers[kind_name](content)
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:

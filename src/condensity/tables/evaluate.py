@@ -1,4 +1,4 @@
-"""How a model does at rows that are new to it."""
+"""Evaluation of a model on rows that it was not fitted to, with baselines."""
 
 from __future__ import annotations
 
@@ -9,33 +9,104 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from condensity._typing import Array
-from condensity.estimators import LSCE
+from condensity._typing import Array, Mask
+from condensity.distributions import Distribution
+from condensity.estimators import Reduced
 from condensity.metrics import squared_loss_by_row
-from condensity.tables.model import Verdict
 
-LEVEL = 0.9
-ROWS = 256  # asked at a time
+#: Probability of the central intervals whose coverage is measured.
+INTERVAL_LEVEL = 0.9
+#: Rows that are evaluated at a time.
+EVALUATED_ROWS = 256
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Losses and coverage of a model on rows that it was not fitted to.
+
+    Standard errors are those of a mean over rows, ``std(ddof=1) / sqrt(rows)``.  Those of the
+    baselines are of the difference in loss between baseline and model, row by row.
+
+    Parameters
+    ----------
+    rows : int
+        Number of rows.
+    error : float
+        Mean squared loss.  Lower is better.
+    error_se : float
+        Standard error of ``error``.
+    log_loss : float
+        Mean log loss.  Lower is better.
+    log_loss_se : float
+        Standard error of ``log_loss``.
+    coverage : tuple of float
+        For each output, the share of its values in the central intervals of probability 0.9.
+    error_without_reduction : None or float, default=None
+        Mean squared loss of the same estimator with a direction for each input.
+    error_without_inputs : None or float, default=None
+        Mean squared loss of the same estimator with one random input that is independent of y.
+    reduction_se : None or float, default=None
+        Standard error of ``error_without_reduction - error``.
+    inputs_se : None or float, default=None
+        Standard error of ``error_without_inputs - error``.
+
+    See Also
+    --------
+    evaluate_model : Evaluation of a model on new rows.
+    compare_with_baselines : Evaluation with baselines.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from condensity import LSCDE
+    >>> from condensity.datasets import toy_b
+    >>> from condensity.tables import evaluate_model
+    >>> model = LSCDE(random_state=0).fit(*toy_b().sample(100, random_state=0))
+    >>> evaluation = evaluate_model(model, *toy_b().sample(50, random_state=1))
+    >>> evaluation.rows, len(evaluation.coverage)
+    (50, 1)
+    """
+
+    rows: int
+    error: float
+    error_se: float
+    log_loss: float
+    log_loss_se: float
+    coverage: tuple[float, ...]
+    error_without_reduction: float | None = None
+    error_without_inputs: float | None = None
+    reduction_se: float | None = None
+    inputs_se: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            values = value if name == "coverage" else (value,)
+            optional = name.startswith("error_without") or name in ("reduction_se", "inputs_se")
+            for number in values:
+                if not (isinstance(number, int | float) or (optional and number is None)):
+                    raise ValueError(f"{name} of an evaluation must be a number, got {number!r}")
 
 
 @dataclass(frozen=True, eq=False)
-class Losses:
-    """What a model loses at each of some rows."""
+class RowLosses:
+    """Losses of a model, row by row."""
 
     squared: Array  # (n,)
     log: Array  # (n,)
-    inside: Array  # (n, dy) whether a value lies within its interval
+    inside: Mask  # (n, dy) whether a value lies in its interval
 
     @classmethod
-    def of(cls, model: Any, X: Array, Y: Array) -> Losses:
-        """Of the densities of a model at ``X`` (n, dx), ``Y`` (n, dy)."""
-        starts = range(0, len(X), ROWS)
-        parts = [_asked(model.predict_dist(X[s : s + ROWS]), Y[s : s + ROWS]) for s in starts]
+    def of(cls, model: Any, X: Array, Y: Array) -> RowLosses:
+        """Losses at ``X`` (n, dx), ``Y`` (n, dy)."""
+        chunks = [
+            slice(start, start + EVALUATED_ROWS) for start in range(0, len(X), EVALUATED_ROWS)
+        ]
+        parts = [_losses(model.predict_dist(X[rows]), Y[rows]) for rows in chunks]
         return cls(*(np.concatenate(values) for values in zip(*parts, strict=True)))
 
-    def verdict(self) -> Verdict:
-        """Their means."""
-        return Verdict(
+    def evaluation(self) -> Evaluation:
+        """Means and standard errors of the losses."""
+        return Evaluation(
             rows=len(self.squared),
             error=float(self.squared.mean()),
             error_se=_standard_error(self.squared),
@@ -45,62 +116,142 @@ class Losses:
         )
 
 
-def judge(model: Any, X: Array, Y: Array) -> Verdict:
-    """The losses and the coverage of intervals at ``X`` (n, dx), ``Y`` (n, dy)."""
-    return Losses.of(model, X, Y).verdict()
+def evaluate_model(model: Any, X: Any, Y: Any) -> Evaluation:
+    """Evaluate a model on new rows: losses and coverage.
 
+    Parameters
+    ----------
+    model : estimator
+        A fitted density estimator.  For a ``TableModel``, see its method ``evaluate``.
+    X : array-like of shape (n, dx)
+        Inputs.
+    Y : array-like of shape (n,) or (n, dy)
+        Outputs.
 
-def compare(model: LSCE, train: tuple[Array, Array], test: tuple[Array, Array]) -> Verdict:
-    """The verdict, beside those of the same estimator with all directions and with no inputs.
+    Returns
+    -------
+    Evaluation
+        The evaluation, without baselines.
 
-    Bounds and the floor under kernels are as the model has them: where y repeats values, losses
-    tell how narrow kernels may be before they tell anything else.
+    See Also
+    --------
+    compare_with_baselines : Evaluation with baselines.
+    TableModel.evaluate : Evaluation on the rows of a table.
+
+    Examples
+    --------
+    >>> from condensity import LSCDE
+    >>> from condensity.datasets import toy_b
+    >>> from condensity.tables import evaluate_model
+    >>> model = LSCDE(random_state=0).fit(*toy_b().sample(100, random_state=0))
+    >>> X, y = toy_b().sample(50, random_state=1)
+    >>> evaluate_model(model, X, y).error == -model.score(X, y)
+    True
     """
-    own = Losses.of(model, *test)
-    verdict, dx = own.verdict(), train[0].shape[1]
-    if dx > 1:
-        whole = _fitted(model, *train, n_components=dx)
-        loss = Losses.of(whole, *test).squared
-        verdict = replace(
-            verdict,
-            error_without_reduction=float(loss.mean()),
-            reduction_se=_standard_error(loss - own.squared),
+    return RowLosses.of(model, np.asarray(X), _as_matrix(Y)).evaluation()
+
+
+def compare_with_baselines(model: Any, train: tuple[Any, Any], test: tuple[Any, Any]) -> Evaluation:
+    """Evaluation of a model, with the losses of two baselines.
+
+    The baselines are the same estimator, fitted to the same rows: once with a direction for each
+    input (without reduction), and once with a single random input that is independent of y
+    (without inputs).  All other parameters, such as the bounds and the minimum bandwidth, are
+    those of the model, because losses depend on them if values of y repeat.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted density estimator.
+    train : tuple of array-like
+        Inputs (n, dx) and outputs (n,) or (n, dy) that the model was fitted to.
+    test : tuple of array-like
+        Inputs and outputs of new rows.
+
+    Returns
+    -------
+    Evaluation
+        The evaluation.  An estimator without dimension reduction has no baseline without
+        reduction, nor has one with a single varying input.
+
+    See Also
+    --------
+    evaluate_model : Evaluation without baselines.
+    fit_table : Fit to a table, with this evaluation on held-out rows.
+
+    Examples
+    --------
+    >>> from condensity import LSCE
+    >>> from condensity.datasets import toy_b
+    >>> from condensity.tables import compare_with_baselines
+    >>> train, test = (toy_b().sample(80, random_state=seed) for seed in (0, 1))
+    >>> model = LSCE(1, n_members=1, n_starts=1, random_state=0).fit(*train)
+    >>> evaluation = compare_with_baselines(model, train, test)
+    >>> evaluation.error < evaluation.error_without_inputs
+    True
+    """
+    (X, Y), (X_test, Y_test) = ((np.asarray(x), _as_matrix(y)) for x, y in (train, test))
+    losses = RowLosses.of(model, X_test, Y_test)
+    evaluation = losses.evaluation()
+    full = _without_reduction(model)
+    if full is not None:
+        baseline = RowLosses.of(_fit(full, X, Y), X_test, Y_test).squared
+        evaluation = replace(
+            evaluation,
+            error_without_reduction=float(baseline.mean()),
+            reduction_se=_standard_error(baseline - losses.squared),
         )
-    # One input that tells nothing: two values dealt at random.
-    told, asked = (_coins(len(Y)) for _, Y in (train, test))
-    alone = _fitted(model, told, train[1], n_components=1, location="none")
-    loss = Losses.of(alone, asked, test[1]).squared
+    noise, noise_test = (_balanced_noise(len(y)) for y in (Y, Y_test))
+    baseline = RowLosses.of(_fit(_without_inputs(model), noise, Y), noise_test, Y_test).squared
     return replace(
-        verdict,
-        error_without_inputs=float(loss.mean()),
-        inputs_se=_standard_error(loss - own.squared),
+        evaluation,
+        error_without_inputs=float(baseline.mean()),
+        inputs_se=_standard_error(baseline - losses.squared),
     )
 
 
-def _coins(n: int) -> Array:
-    """As many zeros as ones, in random order: (n, 1)."""
+def _without_reduction(model: Any) -> Any:
+    """An estimator like the model that uses all inputs, or None if the model does so already."""
+    if isinstance(model, Reduced):
+        return clone(model.density)
+    if "n_components" not in model.get_params():
+        return None
+    # Constant inputs have no direction.
+    n_varying = int(model._density.x_scaling.varies.sum())
+    return clone(model).set_params(n_components=n_varying) if n_varying > 1 else None
+
+
+def _without_inputs(model: Any) -> Any:
+    """An estimator like the model for a single input that is independent of y."""
+    estimator = clone(model.density if isinstance(model, Reduced) else model)
+    known = estimator.get_params()
+    settings = {"n_components": 1, "location": "none"}
+    return estimator.set_params(**{k: v for k, v in settings.items() if k in known})
+
+
+def _balanced_noise(n: int) -> Array:
+    """Zeros and ones in equal numbers, in random order: (n, 1)."""
     return np.random.default_rng(0).permutation(np.arange(n) % 2.0)[:, None]
 
 
-def _fitted(model: LSCE, X: Array, Y: Array, **settings: Any) -> LSCE:
+def _fit(estimator: Any, X: Array, Y: Array) -> Any:
+    if "verbose" in estimator.get_params():
+        estimator.set_params(verbose=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what there is to say was said of the model itself
-        other: LSCE = clone(model).set_params(verbose=0, **settings)
-        return other.fit(X, Y[:, 0] if Y.shape[1] == 1 else Y)
+        warnings.simplefilter("ignore")  # the fit of the model has given the same warnings
+        return estimator.fit(X, Y[:, 0] if Y.shape[1] == 1 else Y)
 
 
-def _asked(dist: Any, Y: Array) -> tuple[Array, Array, Array]:
-    ends = [m.interval(LEVEL) for m in marginals(dist)]
-    pairs = zip(ends, Y.T, strict=True)
-    inside = np.column_stack([(e[:, 0] <= y) & (y <= e[:, 1]) for e, y in pairs])
+def _losses(dist: Distribution, Y: Array) -> tuple[Array, Array, Mask]:
+    intervals = [marginal.interval(INTERVAL_LEVEL) for marginal in dist.marginals()]
+    pairs = zip(intervals, Y.T, strict=True)
+    inside = np.column_stack([(ends[:, 0] <= y) & (y <= ends[:, 1]) for ends, y in pairs])
     return squared_loss_by_row(dist, Y), -dist.log_pdf(Y), inside
 
 
-def marginals(dist: Any) -> list[Any]:
-    """The densities of each output alone."""
-    if dist.n_outputs == 1:
-        return [dist]
-    return [dist.marginal(j) for j in range(dist.n_outputs)]
+def _as_matrix(Y: Any) -> Array:
+    values = np.asarray(Y, dtype=float)
+    return values.reshape(len(values), -1)
 
 
 def _standard_error(values: Array) -> float:

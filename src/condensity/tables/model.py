@@ -1,4 +1,4 @@
-"""A fitted estimator together with the columns of the table it was fitted to."""
+"""A fitted estimator together with the columns of its table."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 
 from condensity._typing import Array
+from condensity.distributions import Distribution
+from condensity.tables.errors import TableError, TableWarning
+from condensity.tables.evaluate import Evaluation, evaluate_model
 from condensity.tables.frames import (
     NUMBER,
     POLICIES,
@@ -21,76 +24,52 @@ from condensity.tables.frames import (
 )
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """How a model did at rows it had not seen; standard errors are those of means over rows.
+@dataclass(frozen=True, eq=False)
+class TableModel:
+    """A fitted estimator together with the columns of its table.
+
+    Its methods take tables: pandas or polars data frames, or dicts of columns.  ``fit_table`` and
+    ``condensity fit`` make such models; ``condensity.save`` and ``condensity.load`` write and read
+    them.
 
     Parameters
     ----------
-    rows : int
-        Number of these rows.
-    error, error_se : float
-        Squared loss, lower is better, and its standard error.
-    log_loss, log_loss_se : float
-        Log loss, lower is better, and its standard error.
-    coverage : tuple of float
-        For each output, the share of its values within the intervals of probability 0.9.
-    error_without_reduction, error_without_inputs : None or float, default=None
-        Squared loss of the same estimator with as many directions as inputs, and of the density
-        of y alone.
-    reduction_se, inputs_se : None or float, default=None
-        Standard errors of what these losses are more than ``error``, row by row.
-    """
-
-    rows: int
-    error: float
-    error_se: float
-    log_loss: float
-    log_loss_se: float
-    coverage: tuple[float, ...]
-    error_without_reduction: float | None = None
-    error_without_inputs: float | None = None
-    reduction_se: float | None = None
-    inputs_se: float | None = None
-
-    def __post_init__(self) -> None:
-        told = (self.error, self.error_se, self.log_loss, self.log_loss_se, *self.coverage)
-        others = (
-            self.error_without_reduction,
-            self.error_without_inputs,
-            self.reduction_se,
-            self.inputs_se,
-        )
-        numbers = (self.rows, *told, *(value for value in others if value is not None))
-        if not all(isinstance(value, int | float) for value in numbers):
-            raise ValueError("its evaluation is no numbers")
-
-
-@dataclass(frozen=True, eq=False)
-class TableModel:
-    """What ``condensity fit`` writes: a model that is asked with tables.
+    model : estimator
+        The fitted density estimator.  Its inputs are the arrays that ``encode`` returns.
+    columns : tuple of Column
+        Input columns, with categories and medians.
+    targets : tuple of str
+        Names of the outputs.
+    missing : {"error", "drop", "impute"}, default="error"
+        Treatment of missing values in the fit.
+    X : None or ndarray of shape (k, dx), default=None
+        Inputs of some of the training rows.
+    Y : None or ndarray of shape (k, dy), default=None
+        Outputs of these rows.
+    rows : None or int, default=None
+        Number of training rows.
+    evaluation : None or Evaluation, default=None
+        Evaluation on held-out rows.
 
     Attributes
     ----------
-    model : the fitted estimator, which takes the arrays that ``encode`` gives
-    columns : the inputs by their names, with categories and medians
-    targets : names of the outputs
-    missing : "error", "drop" or "impute", as missing values were treated in the fit
-    X, Y : some of the training rows, encoded, or None
-    rows : number of training rows
-    verdict : how it did at rows held out, or None
+    model, columns, targets, missing, X, Y, rows, evaluation
+        The parameters.
+
+    See Also
+    --------
+    fit_table : Fit an estimator to a table.
+    condensity.save : Write a model to a file.
+    condensity.load : Read a model from a file.
 
     Examples
     --------
     >>> from condensity import LSCDE
     >>> from condensity.datasets import toy_b
-    >>> from condensity.tables.model import TableModel
-    >>> from condensity.tables.training import learn
+    >>> from condensity.tables import fit_table
     >>> X, y = toy_b().sample(60, random_state=0)
     >>> table = {"a": X[:, 1], "kind": ["one", "two"] * 30, "y": y}
-    >>> learned = learn(table, ["a", "kind"], ["y"])
-    >>> fitted = LSCDE(bandwidth=0.5, penalty=0.1, random_state=0).fit(learned.X, learned.Y[:, 0])
-    >>> model = TableModel(fitted, learned.columns, ("y",))
+    >>> model = fit_table(table, target="y", estimator=LSCDE(random_state=0))
     >>> model
     TableModel(y given a, kind; LSCDE)
     >>> model.feature_names
@@ -106,39 +85,78 @@ class TableModel:
     X: Array | None = None
     Y: Array | None = None
     rows: int | None = None
-    verdict: Verdict | None = None
+    evaluation: Evaluation | None = None
 
     def __post_init__(self) -> None:
-        width, dy = len(self.feature_names), len(self.targets)
-        plain = all(isinstance(name, str) for name in self.targets) and self.missing in POLICIES
-        fits = width == self.model.n_features_in_ and dy == self.model._n_outputs
-        judged = self.verdict is None or len(self.verdict.coverage) == dy
-        if not (plain and fits and judged and isinstance(self.rows, int | None)):
-            raise ValueError("its columns are not those of its model")
-        for values, columns in ((self.X, width), (self.Y, dy)):
-            if values is not None and not (
-                values.ndim == 2 and values.shape[1] == columns and np.isfinite(values).all()
-            ):
-                raise ValueError("its training rows are not those of its model")
+        dx, dy = len(self.feature_names), len(self.targets)
+        if not all(isinstance(name, str) for name in self.targets):
+            raise ValueError(f"targets must be strings, got {self.targets!r}")
+        if self.missing not in POLICIES:
+            raise ValueError(
+                f"missing must be one of {', '.join(map(repr, POLICIES))}, got {self.missing!r}"
+            )
+        if (dx, dy) != (self.model.n_features_in_, self.model._n_outputs):
+            raise ValueError(
+                f"the columns give {dx} inputs and {dy} targets, the model expects "
+                f"{self.model.n_features_in_} and {self.model._n_outputs}"
+            )
+        if self.evaluation is not None and len(self.evaluation.coverage) != dy:
+            raise ValueError(
+                f"the evaluation is of {len(self.evaluation.coverage)} outputs, the model has {dy}"
+            )
+        if not isinstance(self.rows, int | None):
+            raise ValueError(f"rows must be None or an integer, got {self.rows!r}")
+        self._check_training_rows(dx, dy)
+
+    def _check_training_rows(self, dx: int, dy: int) -> None:
+        for name, values, width in (("X", self.X, dx), ("Y", self.Y, dy)):
+            if values is None:
+                continue
+            if values.ndim != 2 or values.shape[1] != width or not np.isfinite(values).all():
+                raise ValueError(
+                    f"{name} must be a finite array with {width} columns, got shape {values.shape}"
+                )
         if self.X is not None and self.Y is not None and len(self.X) != len(self.Y):
-            raise ValueError("its training rows are not those of its model")
+            raise ValueError(
+                f"X has {len(self.X)} rows and Y has {len(self.Y)}: pass equal numbers"
+            )
 
     def __repr__(self) -> str:
-        given = ", ".join(column.name for column in self.columns)
-        return f"TableModel({', '.join(self.targets)} given {given}; {type(self.model).__name__})"
+        inputs = ", ".join(column.name for column in self.columns)
+        return f"TableModel({', '.join(self.targets)} given {inputs}; {type(self.model).__name__})"
 
     @classmethod
     def of(cls, model: Any) -> TableModel:
-        """A model that was saved with names of columns, or one that is a TableModel already."""
+        """Table model for a fitted estimator.
+
+        Parameters
+        ----------
+        model : estimator or TableModel
+            An estimator that was fitted to a data frame with columns of numbers.  A ``TableModel``
+            is returned unchanged.
+
+        Returns
+        -------
+        TableModel
+            The model.  Its targets are named y, or y1, y2, ...
+
+        Raises
+        ------
+        ValueError
+            If the estimator has no densities, or was fitted without column names.
+        """
         if isinstance(model, cls):
             return model
         if not hasattr(model, "predict_dist"):
-            raise ValueError(f"it holds {type(model).__name__}, which estimates no density")
+            raise ValueError(
+                f"the model is {type(model).__name__}, which does not estimate a density: "
+                "fit an estimator such as LSCE"
+            )
         names = getattr(model, "feature_names_in_", None)
         if names is None:
             raise ValueError(
-                "it does not know the names of its columns: fit it to a data frame, or with "
-                "condensity fit"
+                "the model has no column names: fit it to a data frame, with "
+                "condensity.tables.fit_table or with condensity fit"
             )
         dy = model._n_outputs
         targets = ("y",) if dy == 1 else tuple(f"y{j + 1}" for j in range(dy))
@@ -146,51 +164,140 @@ class TableModel:
 
     @property
     def feature_names(self) -> list[str]:
-        """Names of the inputs that the columns become."""
+        """Names of the inputs, such as ``colour=red`` for a category."""
         return [name for column in self.columns for name in column.names]
 
     @property
     def categories(self) -> dict[str, dict[str, int]]:
-        """For each column of categories, these and the places of their inputs."""
-        found, place = {}, 0
+        """For each column of categories, the index of the input of each category."""
+        indices, start = {}, 0
         for column in self.columns:
             if column.categories:
-                found[column.name] = {c: place + k for k, c in enumerate(column.categories)}
-            place += len(column.names)
-        return found
+                indices[column.name] = {c: start + k for k, c in enumerate(column.categories)}
+            start += len(column.names)
+        return indices
 
     def encode(self, table: Mapping[str, Any]) -> Array:
-        """The rows of a table as the model's inputs, (m, dx).
+        """Encode the rows of a table as inputs of the model.
 
-        Categories that the fit did not know have no category.  Missing values are filled in if
-        those of the fit were (impute), and refused otherwise.  A warning tells of either.
+        A category that did not occur in the training rows is zero in all its inputs.  Missing
+        values are filled in if the model was fitted with ``missing="impute"``.  A ``TableWarning``
+        reports both.
+
+        Parameters
+        ----------
+        table : data frame or dict of columns
+            Rows with all input columns.
+
+        Returns
+        -------
+        ndarray of shape (m, dx)
+            Inputs.
+
+        Raises
+        ------
+        TableError
+            If a column is absent, a value is missing and not filled in, or a number is text.
         """
-        if isinstance(table, np.ndarray):
-            raise TypeError("table must be a data frame or a dict of columns, got an array")
-        found = encode(self.columns, table)
+        return self._inputs(table)
+
+    def _inputs(self, table: Mapping[str, Any]) -> Array:
+        encoded = encode(self.columns, table)
         names = [column.name for column in self.columns]
         if self.missing != "impute":
-            found.refuse_missing(names, remedy="leave the row out or fill it in")
-        for mask, what in (
-            (found.unseen, "unknown to the fit, taken as no category"),
-            (found.missing, "missing, filled in"),
+            encoded.refuse_missing(names, remedy="leave the row out, or fill the value in")
+        for mask, fact in (
+            (encoded.unseen, "unknown categories, encoded as zeros"),
+            (encoded.missing, "missing values, filled in"),
         ):
-            told = [f"{name!r} ({n})" for name, n in zip(names, mask.sum(axis=0), strict=True) if n]
-            if told:
-                warnings.warn(f"values {what}: {', '.join(told)}", stacklevel=3)
-        return found.X
+            counts = zip(names, mask.sum(axis=0), strict=True)
+            listed = [f"{name!r} ({n})" for name, n in counts if n]
+            if listed:
+                warnings.warn(f"{fact}: {', '.join(listed)}", TableWarning, stacklevel=3)
+        return encoded.X
 
-    def predict_dist(self, table: Mapping[str, Any]) -> Any:
-        """Conditional densities p(y|x), one for each row of a frame or a dict of columns."""
-        return self.model.predict_dist(self.encode(table))
+    def predict_dist(self, table: Mapping[str, Any]) -> Distribution:
+        """Conditional densities p(y|x), one for each row of a table.
 
-    def predict(self, table: Mapping[str, Any]) -> Any:
-        """Conditional mean E[y|x] for each row of a frame or a dict of columns."""
-        return self.model.predict(self.encode(table))
+        Parameters
+        ----------
+        table : data frame or dict of columns
+            Rows with all input columns.
+
+        Returns
+        -------
+        Distribution
+            Densities.
+
+        See Also
+        --------
+        encode : Treatment of missing values and unknown categories.
+        """
+        dist: Distribution = self.model.predict_dist(self._inputs(table))
+        return dist
+
+    def predict(self, table: Mapping[str, Any]) -> Array:
+        """Conditional means E[y|x], one for each row of a table.
+
+        Parameters
+        ----------
+        table : data frame or dict of columns
+            Rows with all input columns.
+
+        Returns
+        -------
+        ndarray of shape (m,) or (m, dy)
+            Means.
+
+        See Also
+        --------
+        encode : Treatment of missing values and unknown categories.
+        """
+        means: Array = self.model.predict(self._inputs(table))
+        return means
 
     def score(self, table: Mapping[str, Any]) -> float:
-        """Minus the squared loss of the densities at rows with their targets; greater is better."""
-        Y = np.column_stack(
-            [target_numbers(name, cells(column_of(table, name))) for name in self.targets]
-        )
-        return float(self.model.score(self.encode(table), Y[:, 0] if Y.shape[1] == 1 else Y))
+        """Compute minus the mean squared loss on rows with known targets; higher is better.
+
+        Parameters
+        ----------
+        table : data frame or dict of columns
+            Rows with all input columns and targets.
+
+        Returns
+        -------
+        float
+            The score.
+
+        See Also
+        --------
+        evaluate : More losses, with standard errors.
+        """
+        Y = self._outputs(table)
+        return float(self.model.score(self._inputs(table), Y[:, 0] if Y.shape[1] == 1 else Y))
+
+    def evaluate(self, table: Mapping[str, Any]) -> Evaluation:
+        """Evaluate the model on rows with known targets.
+
+        Parameters
+        ----------
+        table : data frame or dict of columns
+            Rows with all input columns and targets, which the model was not fitted to.
+
+        Returns
+        -------
+        Evaluation
+            The evaluation, without baselines.
+        """
+        return evaluate_model(self.model, self._inputs(table), self._outputs(table))
+
+    def _outputs(self, table: Mapping[str, Any]) -> Array:
+        """Targets of a table, (m, dy)."""
+        columns = []
+        for name in self.targets:
+            values = target_numbers(name, cells(column_of(table, name)))
+            if np.isnan(values).any():
+                row = int(np.isnan(values).argmax()) + 1
+                raise TableError(f"target {name!r} has no value in row {row}: leave the row out")
+            columns.append(values)
+        return np.column_stack(columns)

@@ -1,0 +1,106 @@
+"""Targets and inputs of a fit: which columns of a table they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from condensity.tables.errors import ParameterValue, Part, TableError
+from condensity.tables.frames import column_names_of
+
+Names = str | Sequence[str] | None
+
+
+@dataclass(frozen=True)
+class ColumnSelection:
+    """Names of the columns of a fit."""
+
+    targets: list[str]
+    features: list[str]
+    categorical: list[str]
+    notes: tuple[str, ...] = ()  # facts for the user
+
+
+def select_columns(
+    frame: Mapping[str, Any], target: Names, features: Names, exclude: Names, categorical: Names
+) -> ColumnSelection:
+    """Targets and inputs of a fit; an error names the parameter that is wrong."""
+    known = _unique_names(frame)
+    targets, included, excluded, categories = map(
+        _as_list, (target, features, exclude, categorical)
+    )
+    check_names("target", targets, known)
+    check_names("features", included, known)
+    check_names("exclude", excluded, known)
+    check_names("categorical", categories, known)
+    if not targets:
+        raise TableError(ParameterValue("target"), " is empty: name at least one column")
+    for name in targets:
+        if targets.count(name) > 1:
+            raise TableError(ParameterValue("target"), f" names {name!r} twice: name it once")
+        if name in included:
+            raise TableError(
+                f"column {name!r} is a target: remove it from ", ParameterValue("features")
+            )
+    chosen = [name for name in included or known if name not in (*targets, *excluded)]
+    notes: tuple[str, ...] = ()
+    if "" in chosen:
+        notes = ("the column without a name is left out; it may hold row numbers",)
+        chosen.remove("")
+    if not chosen:
+        raise TableError(
+            "no input column is left: name one in ",
+            ParameterValue("features"),
+            ", or remove one from ",
+            ParameterValue("exclude"),
+        )
+    return ColumnSelection(targets, list(dict.fromkeys(chosen)), categories, notes)
+
+
+def _unique_names(frame: Any) -> list[str]:
+    """Column names of a table, which must be different strings; columns must be equally long."""
+    names = column_names_of(frame)
+    for name in names:
+        if not isinstance(name, str):
+            raise TableError(f"column names must be strings, got {name!r}: rename the column")
+        if names.count(name) > 1:
+            raise TableError(f"several columns are named {name!r}: rename all but one")
+    shapes = {name: np.shape(frame[name]) for name in names}
+    for name, shape in shapes.items():
+        if len(shape) != 1:
+            raise TableError(
+                f"column {name!r} must be one-dimensional, got shape {shape}: give a value for "
+                "each row"
+            )
+    lengths = {name: n for name, (n,) in shapes.items()}
+    if len(set(lengths.values())) > 1:
+        short, long = (f(lengths, key=lengths.__getitem__) for f in (min, max))
+        raise TableError(
+            f"columns must have equal lengths, got {lengths[short]} values in {short!r} and "
+            f"{lengths[long]} in {long!r}: correct the table"
+        )
+    if not any(lengths.values()):
+        raise TableError("the table has no rows: pass a table with rows")
+    return names
+
+
+def _as_list(names: Names) -> list[str]:
+    return [] if names is None else [names] if isinstance(names, str) else list(names)
+
+
+def check_names(parameter: str, names: Sequence[str], known: Sequence[str]) -> None:
+    """Raise an error if a name that a parameter gives is not a column."""
+    for name in names:
+        if name in known:
+            continue
+        parts = [part.strip() for part in name.split(",")] if isinstance(name, str) else []
+        if len(parts) > 1 and set(parts) <= set(known):
+            remedy: tuple[Part, ...] = ("pass ", ParameterValue(parameter, parts))
+        else:
+            remedy = (f"choose among {', '.join(map(repr, known))}",)
+        raise TableError(
+            ParameterValue(parameter), f" names {name!r}, which is not a column: ", *remedy
+        )
