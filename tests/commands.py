@@ -26,9 +26,9 @@ def run(*arguments, code=0, stdin=None):
 def assert_refused(*arguments, says):
     """Run a command that must refuse in one sentence."""
     stderr = run(*arguments, code=2).stderr
-    told = [line for line in stderr.splitlines() if line.startswith("condensity: ")]
-    assert len(told) == 1
-    assert says in told[0]
+    errors = [line for line in stderr.splitlines() if line.startswith("condensity: ")]
+    assert len(errors) == 1
+    assert says in errors[0]
 
 
 def columns(n=60, seed=0):

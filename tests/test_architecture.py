@@ -31,7 +31,7 @@ LAYERS = {  # what each room may use of the others
         "lsce",
         "metrics",
     },
-    "tables": {"_typing", "estimators", "metrics"},
+    "tables": {"_typing", "_utils", "data", "distributions", "estimators", "lsce", "metrics"},
     "io": {"data", "distributions", "estimators", "fitting", "lsce", "tables"},
     "plots": {"_typing", "_utils", "distributions", "estimators", "metrics"},
     "explorer": {
@@ -58,6 +58,7 @@ LAYERS = {  # what each room may use of the others
     },
     "demo": {"_utils", "datasets", "estimators", "explorer", "lsce", "metrics", "plots"},
     "cli": {
+        "distributions",
         "_typing",
         "_utils",
         "demo",

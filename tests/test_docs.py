@@ -8,10 +8,10 @@ from types import ModuleType
 import pytest
 
 import condensity
-from condensity import datasets, distributions, explorer, metrics, plots, scorers
+from condensity import datasets, distributions, explorer, metrics, plots, scorers, tables
 
 DOCS = Path(__file__).parents[1] / "docs"
-MODULES = [condensity, datasets, distributions, explorer, metrics, plots, scorers]
+MODULES = [condensity, datasets, distributions, explorer, metrics, plots, scorers, tables]
 
 
 def listed(module):

@@ -13,8 +13,8 @@ from scipy.stats import gaussian_kde
 import condensity
 from commands import QUICK, assert_refused, columns, read, run, write
 from condensity import LSCDE, LSCE, SIR, Reduced
-from condensity.cli.fit_command import KEPT_ROWS, _thinned
 from condensity.metrics import squared_loss, squared_loss_by_row
+from condensity.tables.table_fit import KEPT_ROWS, rows_to_keep
 
 
 def test_fit_evaluates_with_rows_held_out(folder, tmp_path):
@@ -56,13 +56,13 @@ def test_fit_evaluates_with_rows_held_out(folder, tmp_path):
     expected = 0.5 * kde.integrate_kde(kde) - kde(y[test]).mean()
     assert found["error_without_inputs"] == pytest.approx(expected, abs=0.03)
     # One line for each configuration where there is no terminal.
-    lines = [line for line in result.stderr.splitlines() if line.startswith("fitting: tried")]
+    lines = [line for line in result.stderr.splitlines() if line.startswith("fitting: location")]
     assert len(lines) == len(ours.cv_results_["weight"])
 
     words = run("inspect", out).stdout
-    assert "d_z = 1 of 4 dimensions kept" in words
+    assert "1 of 4 dimensions kept" in words
     assert "without inputs" in words
-    assert "90% intervals hold" in words
+    assert "90% intervals contain" in words
     assert json.loads(run("inspect", out, "--json").stdout) == {
         key: told[key] for key in told if key not in ("file", "missing_values")
     }
@@ -141,19 +141,23 @@ def test_missing_values_are_told_by_column(tmp_path):
     )
     assert not out.exists()
     dropped = run(*fit, "--out", out, "--missing", "drop", "--json")
-    assert "column 'a' has 2 missing values" in dropped.stderr
-    assert "3 rows with missing values left out, 57 rows used" in dropped.stderr
+    counts = "missing values in 'a' (2), 'colour' (1)"
+    assert f"note: {counts}: 3 rows left out, 57 rows used\n" in dropped.stderr
     assert json.loads(dropped.stdout)["training_rows"] == 57
     found = read(run("predict", out, path).stdout)  # blank, as they were dropped
     assert [i for i, cell in enumerate(found["y_mean"]) if not cell] == [0, 1, 59]
-    assert "3 of 60 rows left out for missing values" in run("evaluate", out, path).stderr
+    assert (
+        "3 of 60 rows are left out because of missing values" in run("evaluate", out, path).stderr
+    )
     blank = run("predict", out, path).stderr
-    assert "3 of 60 rows with missing inputs: their answers are left blank" in blank
+    assert "3 of 60 rows have missing inputs: their predictions are blank" in blank
     filled = run(*fit, "--out", out, "--missing", "impute", "--json")
     assert json.loads(filled.stdout)["training_rows"] == 60
+    assert json.loads(filled.stdout)["missing_values"] == {"a": 2, "colour": 1}
+    assert f"note: {counts}: missing numbers are replaced by medians" in filled.stderr
     answers = run("predict", out, path)
     assert all(read(answers.stdout)["y_mean"])
-    assert "3 of 60 rows with missing inputs: filled in with medians" in answers.stderr
+    assert "3 of 60 rows have missing inputs: numbers are replaced by medians" in answers.stderr
     # Nothing at all is written, also to standard output.
     assert_refused(
         "predict", out, path, "--missing", "error", says="column 'a' has no value in row 1"
@@ -161,15 +165,18 @@ def test_missing_values_are_told_by_column(tmp_path):
 
 
 HOSTILE = {
-    "empty": (b"", "it is empty"),
-    "no rows": (b"a,y\n", "it has no rows"),
-    "one name twice": (b"a,a,y\n1,2,3\n", "several columns named 'a'"),
-    "no target": (b"a,z\n1,2\n", "there is no column 'y' for --target: choose among 'a', 'z'"),
-    "nothing but the target": (b"y\n1\n2\n", "no column is left to condition on"),
-    "a row that is cut": (b"a,b,y\n1,2,3\n1,2\n", "row 2 has 2 cells and the header 3"),
-    "a row that is long": (b"a,y\n1,2,3\n", "row 1 has 3 cells and the header 2"),
+    "empty": (b"", "the file is empty"),
+    "no rows": (b"a,y\n", "the table has no rows"),
+    "one name twice": (b"a,a,y\n1,2,3\n", "several columns are named 'a'"),
+    "no target": (
+        b"a,z\n1,2\n",
+        "--target names 'y', which is not a column: choose among 'a', 'z'",
+    ),
+    "nothing but the target": (b"y\n1\n2\n", "no input column is left: name one in --features"),
+    "a row that is cut": (b"a,b,y\n1,2,3\n1,2\n", "row 2 has 2 cells and the header has 3"),
+    "a row that is long": (b"a,y\n1,2,3\n", "row 1 has 3 cells and the header has 2"),
     "a quote that is open": (b'a,y\n1,"2\n', "is damaged"),
-    "other bytes": (b"a,y\n\xff\xfe,2\n", "is no text in UTF-8"),
+    "other bytes": (b"a,y\n\xff\xfe,2\n", "is not text in UTF-8"),
     "a word in a target": (b"a,y\n" + b"1,2\n" * 20 + b"3,big\n", "column 'y' must hold numbers"),
     "a target of text": (
         b"a,y\n" + b"1,big\n2,7\n1,low\n" * 9,
@@ -177,7 +184,7 @@ HOSTILE = {
     ),
     "a gzip that is cut": (gzip.compress(b"a,y\n" + b"1,2\n" * 2000)[:-20], "is damaged"),
     "no Parquet": (b"PAR1 and nothing more", "Parquet"),
-    "few rows": (b"a,y\n" + b"1,2\n" * 5, "rows are left to fit to, which is too few"),
+    "few rows": (b"a,y\n" + b"1,2\n" * 5, "rows are left for training, which is too few"),
     "a constant target": (b"a,y\n" + b"1,2\n2,2\n" * 20, "y does not vary"),
     "dates": (b"a,y\n" + b"2020-01-01,2\n2020-01-02,3\n" * 20, "holds dates"),
 }
@@ -192,15 +199,21 @@ def test_tables_that_are_none_are_refused_in_a_sentence(data, says, tmp_path):
 
 
 USAGE = {
-    "a feature": (["--features", "a,zz"], "--features names 'zz', which is no column"),
-    "a target as feature": (["--features", "a,y"], "column 'y' is named twice"),
-    "a target twice": (["--target", "y"], "column 'y' is named twice"),
+    "a feature": (["--features", "a,zz"], "--features names 'zz', which is not a column"),
+    "a target as feature": (
+        ["--features", "a,y"],
+        "column 'y' is a target: remove it from --features",
+    ),
+    "a target twice": (["--target", "y"], "--target names 'y' twice"),
     "bounds": (["--bounds", "0"], "--bounds must be LOWER,UPPER, got '0'"),
     "no bounds": (["--bounds", "a,b"], "--bounds must be numbers separated by commas, got 'a'"),
     "many bounds": (["--bounds", "0,", "--bounds", "0,"], "given 2 times for 1 targets"),
     "components": (["--components", "some"], "--components must be a number such as 2, or auto"),
     "no components": (["--components", "0"], "--components must be a number such as 2, or auto"),
-    "too many": (["--components", "40"], "--components is 40, but the columns make 6 inputs"),
+    "too many": (
+        ["--components", "40"],
+        "--components 40 is more than the 6 inputs that the columns give: choose at most 6",
+    ),
 }
 
 
@@ -213,7 +226,7 @@ def test_options_that_make_no_sense_are_refused(options, says, folder, tmp_path)
 def test_several_targets_in_one_option_are_told_apart(folder, tmp_path):
     fit = ("fit", folder / "train.csv", "--target", "y,y2", "--out", tmp_path / "m.cdn")
     assert_refused(
-        *fit, says="no column 'y,y2' for --target: repeat the option, --target y --target y2"
+        *fit, says="--target names 'y,y2', which is not a column: pass --target y --target y2"
     )
 
 
@@ -224,23 +237,30 @@ def test_values_beyond_bounds_are_named_by_their_row_in_the_file(tmp_path):
     table["a"] = ["", *table["a"][1:]]
     path = write(tmp_path / "x.csv", table)
     fit = ("fit", path, "--target", "y", "--out", tmp_path / "m.cdn", *QUICK, "--missing", "drop")
-    says = "1 of 59 values of 'y' do not lie strictly between the --bounds 0 and inf, the first is"
-    assert_refused(*fit, "--bounds", "0,", says=f"{says} -0.5 in row 8: widen them")
+    says = "1 of 59 values of 'y' are not strictly between 0 and inf (--bounds), the first is -0.5"
+    assert_refused(*fit, "--bounds", "0,", says=f"{says} in row 8: widen the bounds")
 
 
 def test_files_that_are_not_there_are_named(folder, tmp_path):
-    assert_refused("inspect", tmp_path / "none.cdn", says="none.cdn: check its name and its folder")
     assert_refused(
-        "predict", folder / "model.cdn", tmp_path / "none.csv", says="none.csv: check its"
+        "inspect",
+        tmp_path / "none.cdn",
+        says="none.cdn does not exist: check its name and its folder",
+    )
+    assert_refused(
+        "predict",
+        folder / "model.cdn",
+        tmp_path / "none.csv",
+        says="none.csv does not exist: check its",
     )
     fit = ("fit", tmp_path, "--target", "y", "--out", tmp_path / "m.cdn")
     assert_refused(*fit, says="Is a directory")
     fit = ("fit", folder / "train.csv", "--target", "y", "--out", tmp_path)
-    assert_refused(*fit, says="is a folder: name a file in it with --out")
+    assert_refused(*fit, says="is a folder: name a file in it")
     answers = run(
         "predict", folder / "model.cdn", folder / "new.csv", "--out", tmp_path / "a/b.csv"
     )
-    assert f"the folder {tmp_path / 'a'} is made" in answers.stderr
+    assert f"the folder {tmp_path / 'a'} is created" in answers.stderr
     assert (tmp_path / "a/b.csv").exists()
 
 
@@ -257,11 +277,11 @@ def test_damaged_models_and_other_models(folder, tmp_path):
     assert answered.stderr == ""
     assert "y given 2 columns: a, b" in run("inspect", bad).stdout
     condensity.save(fixed.fit(X.to_numpy(), columns()["y"]), bad)
-    assert_refused("inspect", bad, says="does not know the names of its columns")
+    assert_refused("inspect", bad, says="the model has no column names")
     condensity.save(Reduced(SIR(), fixed, n_components=1).fit(X, columns()["y"]), bad)
     assert "y given 2 columns" in run("inspect", bad).stdout
     condensity.save(SIR(1).fit(X, columns()["y"]), bad)
-    assert_refused("inspect", bad, says="SIR, which estimates no density")
+    assert_refused("inspect", bad, says="SIR, which does not estimate a density")
 
 
 def test_names_from_files_cannot_steer_a_terminal(tmp_path):
@@ -278,7 +298,7 @@ def test_progress_on_a_terminal_is_a_spinner(folder, tmp_path, monkeypatch):
     fit = ("fit", folder / "train.csv", "--target", "y", *QUICK, "--test-share", 0)
     done = run(*fit, "--out", tmp_path / "m.cdn")
     assert "\x1b[2K" in done.stderr  # a line that is taken back
-    assert "d_z = 1" in done.stdout
+    assert "1 of 6 dimensions kept" in done.stdout
 
 
 def test_warnings_of_the_library_are_notes(tmp_path):
@@ -287,7 +307,7 @@ def test_warnings_of_the_library_are_notes(tmp_path):
     fit = ("fit", path, "--target", "y", *QUICK, "--test-share", 0, "--out", tmp_path / "m.cdn")
     notes = [line for line in run(*fit).stderr.splitlines() if line.startswith("note: ")]
     assert len(notes) == 2
-    assert notes[0].startswith("note: 'same' does not vary in the rows to fit to")
+    assert notes[0].startswith("note: input 'same' is constant in the training rows")
     assert notes[1].startswith("note: y equals 0 in ")
 
 
@@ -307,10 +327,10 @@ def test_rows_without_targets_are_nothing_to_evaluate_with(folder, tmp_path):
     path = tmp_path / "x.csv"
     path.write_text('a,"b, of two",colour,y\n')
     assert_refused(
-        "evaluate", folder / "model.cdn", path, says="it has no rows: give rows with known"
+        "evaluate", folder / "model.cdn", path, says="the table has no rows: give rows with known"
     )
     path.write_text('a,"b, of two",colour,y\n1,2,red,\n')
-    assert_refused("evaluate", folder / "model.cdn", path, says="none of its 1 rows is complete")
+    assert_refused("evaluate", folder / "model.cdn", path, says="none of the 1 rows is complete")
     path.write_text('a,"b, of two",colour\n1,2,red\n')
     assert_refused("evaluate", folder / "model.cdn", path, says="the table lacks the column 'y'")
     path.write_text('a,"b, of two",colour,y\n,2,red,1\n')
@@ -318,11 +338,11 @@ def test_rows_without_targets_are_nothing_to_evaluate_with(folder, tmp_path):
 
 
 def test_many_training_rows_are_thinned():
-    kept = _thinned(2000, 0)
+    kept = rows_to_keep(2000, KEPT_ROWS, 0)
     assert len(set(kept.tolist())) == KEPT_ROWS
     assert set(kept.tolist()) <= set(range(2000))
     assert (np.diff(kept) > 0).all()
-    np.testing.assert_array_equal(_thinned(5, 0), range(5))
+    np.testing.assert_array_equal(rows_to_keep(5, KEPT_ROWS, 0), range(5))
 
 
 def condensity_process(*arguments, **how):
@@ -351,7 +371,7 @@ def test_without_standard_output_a_file_must_be_named(folder):
     command = f"{sys.executable} -m condensity predict {folder}/model.cdn {folder}/new.csv >&-"
     done = subprocess.run(command, shell=True, capture_output=True, text=True)
     assert done.returncode == 2
-    assert "there is no standard output to write to: name a file with --out" in done.stderr
+    assert "standard output is closed: name a file with --out" in done.stderr
 
 
 def test_rows_held_out_have_no_say(tmp_path):
@@ -370,11 +390,11 @@ def test_rows_held_out_have_no_say(tmp_path):
     a, _, colour = json.loads(result.stdout)["columns"]
     assert a["fill"] == np.median([float(v) for v in table["a"][rows[13:]]])
     assert colour["categories"] == ["blue", "green", "red"]
-    assert "'colour' has a category that no row fitted to has in 1 row held out" in result.stderr
+    assert "column 'colour' has categories in 1 held-out row that do not occur" in result.stderr
     twice = {name: np.repeat(column, 3) for name, column in columns().items()}
     copied = write(tmp_path / "twice.csv", twice)
     result = run("fit", copied, "--target", "y", "--out", out, *QUICK)
-    assert "of 36 rows held out equal rows fitted to: if rows were copied" in result.stderr
+    assert "of 36 held-out rows equal training rows; if the table has duplicates" in result.stderr
 
 
 def test_repeated_values_of_the_target_do_not_make_the_inputs_look_useless(tmp_path):
@@ -399,7 +419,7 @@ def test_a_word_among_numbers_is_named_by_its_row_in_the_file(tmp_path):
 def test_no_file_that_is_read_is_written(folder, tmp_path):
     table, model = folder / "train.csv", folder / "model.cdn"
     before = table.read_bytes(), model.read_bytes()
-    says = "is a file that is read: name another"
+    says = "is an input file: name another file"
     assert_refused("fit", table, "--target", "y", "--out", table, says=says)
     assert_refused("predict", model, folder / "new.csv", "--out", model, says=says)
     assert_refused("report", model, "--out", model, says=says)
@@ -409,7 +429,7 @@ def test_no_file_that_is_read_is_written(folder, tmp_path):
 def test_equal_names_of_inputs_are_refused(tmp_path):
     table = columns() | {"colour=red": np.arange(60.0)}
     fit = ("fit", write(tmp_path / "x.csv", table), "--target", "y", "--out", tmp_path / "m.cdn")
-    assert_refused(*fit, says="'colour' has a category that becomes an input 'colour=red'")
+    assert_refused(*fit, says="'colour' has a category that becomes the input 'colour=red'")
 
 
 def test_in_a_pipe_and_without_a_terminal(folder):
@@ -421,7 +441,7 @@ def test_in_a_pipe_and_without_a_terminal(folder):
     failed = condensity_process("predict", folder / "model.cdn", "-", input="a\n1\n")
     assert (failed.returncode, failed.stdout) == (2, "")
     assert failed.stderr == (
-        "condensity: -: the table lacks the columns 'b, of two', 'colour': add what is needed\n"
+        "condensity: -: the table lacks the columns 'b, of two', 'colour': add them\n"
     )
 
 

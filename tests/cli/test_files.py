@@ -9,21 +9,22 @@ import condensity
 from commands import columns
 from condensity.io.container import pack, unpack
 from condensity.io.persistence import VALUES
-from condensity.tables.model import TableModel, Verdict
+from condensity.tables import Evaluation, TableModel
 
 GOLDEN = Path(__file__).parents[1] / "model_files" / "table-1.cdn"
 
 
 def test_what_is_read_is_what_was_written(model, tmp_path):
-    verdict = Verdict(12, -0.5, 0.1, 0.7, float("nan"), (0.75,), error_without_inputs=-0.2)
+    evaluation = Evaluation(12, -0.5, 0.1, 0.7, float("nan"), (0.75,), error_without_inputs=-0.2)
     ours = TableModel(
-        model.model, model.columns, ("y",), "drop", model.X, model.Y, rows=60, verdict=verdict
+        model.model, model.columns, ("y",), "drop", model.X, model.Y, rows=60, evaluation=evaluation
     )
     condensity.save(ours, tmp_path / "m.cdn")
+    assert "verdict" in unpack((tmp_path / "m.cdn").read_bytes())[0]["fields"]
     found = condensity.load(tmp_path / "m.cdn")
     assert isinstance(found, TableModel)
     assert (found.columns, found.targets, found.missing) == (model.columns, ("y",), "drop")
-    assert (found.rows, repr(found.verdict)) == (60, repr(verdict))
+    assert (found.rows, repr(found.evaluation)) == (60, repr(evaluation))
     np.testing.assert_array_equal(found.X, model.X)
     np.testing.assert_array_equal(found.Y, model.Y)
     new = columns(n=9, seed=5)
@@ -81,7 +82,7 @@ def test_an_honest_verdict_is_read(folder, tmp_path):
     content, arrays = unpack((folder / "model.cdn").read_bytes())
     content["fields"].update(verdict=_verdict())
     (tmp_path / "good.cdn").write_bytes(pack(content, arrays))
-    assert condensity.load(tmp_path / "good.cdn").verdict.coverage == (0.9,)
+    assert condensity.load(tmp_path / "good.cdn").evaluation.coverage == (0.9,)
 
 
 def test_only_plain_values_are_built():
@@ -108,11 +109,13 @@ def test_files_of_older_versions_are_read():
     """This file was written when the format was new; it must be read for ever."""
     model = condensity.load(GOLDEN)
     table = {"a": [0.5, -1], "b, of two": [0, 1], "colour": ["red", "mauve"]}
-    with pytest.warns(UserWarning, match=r"unknown to the fit, .* 'colour' \(1\)"):
+    with pytest.warns(UserWarning, match=r"unknown categories, encoded as zeros: 'colour' \(1\)"):
         found = model.predict(table)
     np.testing.assert_allclose(found, [1.572562659115176, -0.7377078081927743], rtol=1e-9)
     assert model.targets == ("y",)
     known = table | {"colour": ["red", "blue"], "y": [1.5, "-1"]}
     expected = model.model.score(model.encode(known), [1.5, -1])
     assert model.score(known) == pytest.approx(expected, rel=1e-12)
-    assert model.verdict.rows == 12
+    assert model.evaluation.rows == 12
+    content, _ = unpack(GOLDEN.read_bytes())
+    assert content["fields"]["verdict"]["fields"]["rows"] == 12  # the key in files of all versions

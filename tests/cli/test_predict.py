@@ -142,7 +142,10 @@ def test_a_column_without_a_name_is_kept_apart(tmp_path):
 def test_new_categories_are_taken_as_none_and_told(folder, model, tmp_path):
     table = NEW | {"colour": np.array(["mauve", *NEW["colour"][1:]])}
     result = run("predict", folder / "model.cdn", write(tmp_path / "x.csv", table))
-    assert "column 'colour' has 1 value that the fit did not know, such as 'mauve'" in result.stderr
+    assert (
+        "column 'colour' has 1 value that the training rows do not have, such as 'mauve'"
+        in result.stderr
+    )
     X = model.encode(NEW)
     X[0, 2:] = 0
     expected = model.model.predict(X)
@@ -150,9 +153,9 @@ def test_new_categories_are_taken_as_none_and_told(folder, model, tmp_path):
 
 
 WRONG = {
-    "levels": (["--quantiles", "0.5,95"], "--quantiles must lie between 0 and 1, got 95"),
+    "levels": (["--quantiles", "0.5,95"], "--quantiles must be between 0 and 1, got 95"),
     "no number": (["--prob-above", "high"], "--prob-above must be numbers"),
-    "a column": (["--keep", "zz"], "--keep names 'zz', which is no column"),
+    "a column": (["--keep", "zz"], "--keep names 'zz', which is not a column"),
     "a point": (["--pdf", "zz"], "the table lacks the column 'zz'"),
     "text for a point": (["--pdf", "colour"], "column 'colour' must hold numbers"),
 }

@@ -82,7 +82,9 @@ def test_tables_that_are_not_there_are_missed_before_anything_is_run(tmp_path, m
     monkeypatch.delenv("CONDENSITY_DATA_URL", raising=False)
     done = run("benchmark", "--quick", "--jobs", 1, "--out", tmp_path)
     assert done.exit_code == 2
-    assert re.search(r"condensity: none of the \d+ tables is there: .*CONDENSITY_DATA", done.output)
+    assert re.search(
+        r"condensity: none of the \d+ tables is available: .*CONDENSITY_DATA", done.output
+    )
     assert not (tmp_path / "quick").exists()
 
 
@@ -105,9 +107,12 @@ def test_the_grids_are_those_of_the_paper():
     [
         (
             ["tables"],
-            "there is no study 'tables': choose illustration, artificial, benchmark, worlds or all",
+            "'tables' is not a study: choose illustration, artificial, benchmark, worlds or all",
         ),
-        (["artificial", "--only", "Yacht"], "no problem 'Yacht' in it: choose toy (a), toy (b)"),
+        (
+            ["artificial", "--only", "Yacht"],
+            "'Yacht' is not a problem of this study: choose toy (a), toy (b)",
+        ),
     ],
 )
 def test_what_is_not_there_is_refused_in_one_sentence(arguments, message, tmp_path):
@@ -123,7 +128,7 @@ def test_a_problem_of_which_nothing_came_is_told(tmp_path):
         records_of(tmp_path, quick=False).append(Record(cell, error="OSError: it is gone"))
     done = run("illustration", "--only", "Old Faithful", "--jobs", 1, "--out", tmp_path)
     assert done.exit_code == 1
-    assert "3 of these cells failed; --retry tries them again" in done.output
+    assert "3 of these cells failed; --retry runs them again" in done.output
     assert "Cells that failed" in (tmp_path / "index.html").read_text()
 
 

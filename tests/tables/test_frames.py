@@ -8,10 +8,17 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from condensity.tables import TableError
 from condensity.tables.frames import Column, cells, encode, is_missing
-from condensity.tables.training import learn
+from condensity.tables.training import complete_rows, learn_table
 
 NAN = float("nan")
+
+
+def learn(table, features, targets, **options):
+    """The complete rows of a table, and what is learned from all of them."""
+    complete = complete_rows(table, features, targets, **options)
+    return complete, learn_table(complete, np.arange(len(complete)))
 
 
 def test_cells_are_numbers_text_or_missing():
@@ -32,14 +39,14 @@ def test_encoding_is_what_a_hand_would_write():
         "kind": ["b", "a", "b", "a"],
         "y": ["1", "2", "3", "4"],
     }
-    found = learn(table, ["size", "on", "kind"], ["y"])
+    complete, found = learn(table, ["size", "on", "kind"], ["y"])
     expected = [[1.5, 1, 0, 1], [3, 0, 1, 0], [-20, 0, 0, 1], [7, 1, 1, 0]]
     np.testing.assert_array_equal(found.X, expected)
     np.testing.assert_array_equal(found.Y, [[1], [2], [3], [4]])
     assert [c.kind for c in found.columns] == ["number", "flag", "category"]
     assert [name for c in found.columns for name in c.names] == ["size", "on", "kind=a", "kind=b"]
     assert found.columns[0].fill == 2.25
-    assert (found.missing, found.n_dropped) == ({}, 0)
+    assert (complete.missing, complete.n_dropped) == ({}, 0)
 
 
 def test_new_and_missing_categories_have_none():
@@ -66,22 +73,27 @@ GAPS = {"x": ["1", "", "3", "8", "2"], "k": ["a", "b", "?", "a", "b"], "y": [1, 
 
 def test_missing_values_are_refused_dropped_or_imputed():
     with pytest.raises(
-        ValueError, match=r"missing in 'x' \(1\), 'k' \(1\), 'y' \(1\): choose --missing drop"
+        TableError,
+        match=r"missing in 'x' \(1\), 'k' \(1\), 'y' \(1\): choose missing='drop' \(leave their "
+        r"rows out\) or missing='impute' \(fill them in\), or name these columns in exclude$",
     ):
         learn(GAPS, ["x", "k"], ["y"])
-    dropped = learn(GAPS, ["x", "k"], ["y"], missing="drop")
+    complete, dropped = learn(GAPS, ["x", "k"], ["y"], missing="drop")
     np.testing.assert_array_equal(dropped.X, [[1, 1, 0], [2, 0, 1]])
-    assert dropped.n_dropped == 3
-    filled = learn(GAPS, ["x", "k"], ["y"], missing="impute")
+    assert complete.n_dropped == 3
+    complete, filled = learn(GAPS, ["x", "k"], ["y"], missing="impute")
     np.testing.assert_array_equal(filled.X, [[1, 1, 0], [2, 0, 1], [3, 0, 0], [2, 0, 1]])
     np.testing.assert_array_equal(filled.Y[:, 0], [1, 2, 3, 5])
-    assert filled.missing == {"x": 1, "k": 1, "y": 1}
-    with pytest.raises(ValueError, match="none of the 2 rows is complete"):
+    assert complete.missing == {"x": 1, "k": 1, "y": 1}
+    with pytest.raises(ValueError, match="none of the 2 rows is complete: name columns"):
         learn({"x": [1, None], "y": [None, 2]}, ["x"], ["y"], missing="drop")
 
 
 REFUSED = {
-    "dates": (["2020-01-01", "2020-01-02"] * 5, "holds dates such as '2020-01-01': leave it out"),
+    "dates": (
+        ["2020-01-01", "2020-01-02"] * 5,
+        "holds dates such as '2020-01-01': name it in exclude",
+    ),
     "other dates": (["31.12.2020", "1.1.2021"] * 5, "holds dates"),
     "real dates": ([date(2020, 1, 1)] * 10, "holds dates"),
     "an identifier": ([f"id{i}" for i in range(10)], "has 10 categories in 10 rows"),
@@ -90,7 +102,7 @@ REFUSED = {
     "infinity": ([*range(9), "inf"], "must hold numbers, got 'inf' in row 10"),
     "an infinite number": ([*range(9), np.inf], "must hold numbers, got 'inf' in row 10"),
     "underscores": ([*range(9), "1_0"], "must hold numbers, got '1_0' in row 10"),
-    "nothing": ([""] * 10, "holds no values: leave it out"),
+    "nothing": ([""] * 10, "has no values: name it in exclude"),
 }
 
 
@@ -133,5 +145,5 @@ def test_text_at_predict_is_named_with_its_row():
     ],
 )
 def test_a_column_that_is_none_is_refused(fields):
-    with pytest.raises(ValueError, match="is no column"):
+    with pytest.raises(ValueError, match=r"invalid column .*: kind must be one of"):
         Column(**({"name": "x", "kind": "number"} | fields))
