@@ -29,6 +29,7 @@ lint: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python docs/check_docstrings.py
 
 # The environment's own Python runs the gallery; one thread each, as two examples run at a time.
 docs: .venv/installed-docs
