@@ -1,6 +1,7 @@
 """The house: imports point one way, files stay small, the public names are as announced."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -128,6 +129,36 @@ def test_files_fit_in_one_head(path):
 def test_no_two_modules_have_the_same_name():
     names = [path.name for path in FILES if path.name != "__init__.py"]
     assert sorted(set(names)) == sorted(names)
+
+
+def test_no_room_is_crowded():
+    for room in (path for path in ROOT.iterdir() if path.is_dir()):
+        assert len(list(room.glob("*.py"))) <= 17, room.name
+
+
+def test_every_module_has_its_row_in_the_architecture():
+    page = (Path(__file__).parents[1] / "docs" / "architecture.md").read_text()
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    listed = {name.rpartition(".")[2] for row in rows for name in re.findall(r"`([\w.]+)`", row)}
+    modules = {path.stem for path in FILES if path.stem != "__init__"}
+    assert modules == listed
+
+
+def defined_names(path):
+    """Public classes, functions and type aliases of a module."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            yield node.name
+        elif isinstance(node, ast.Assign):
+            yield from (
+                t.id for t in node.targets if isinstance(t, ast.Name) and not t.id.isupper()
+            )
+
+
+def test_every_public_name_is_defined_once():
+    names = [name for path in FILES for name in defined_names(path) if not name.startswith("_")]
+    twice = {name for name in names if names.count(name) > 1}
+    assert twice <= {"load"}  # a model file, and a dataset: both are public
 
 
 SCRIPTS = sorted((ROOT / "explorer" / "template").glob("*.js"))
