@@ -77,7 +77,7 @@ ALONE = {
 }
 
 
-# From anything that is found to named arrays.
+# Named arrays of everything that is compared.
 
 
 def flat(name: str, value: Any) -> Iterator[tuple[str, Array]]:
@@ -650,7 +650,13 @@ def drawn(place: Place) -> dict[str, Any]:
         "starts": plots.PathDisplay.from_estimator(search),
     }
     plt.close("all")
-    return {name: public(display) for name, display in displays.items()}
+    return {name: without_labels(public(display)) for name, display in displays.items()}
+
+
+def without_labels(attributes: dict[str, Any]) -> dict[str, Any]:
+    """The attributes of a display that are not texts for its axes."""
+    labels = ("_name", "names", "unit")
+    return {name: item for name, item in attributes.items() if not name.endswith(labels)}
 
 
 def pages(place: Place) -> dict[str, Any]:
