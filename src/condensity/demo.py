@@ -18,7 +18,7 @@ from condensity._utils.extras import require
 from condensity._utils.names import input_names
 from condensity.datasets import toy_b
 from condensity.estimators import LSCDE, LSCE
-from condensity.estimators.lsce_summary import direction_in_words
+from condensity.estimators.fit_messages import direction_in_words
 from condensity.explorer import write_report
 from condensity.lsce.configurations import Configuration
 from condensity.metrics import subspace_error
@@ -77,7 +77,8 @@ def summary(problem: DemoProblem, model: LSCE) -> list[str]:
     intervals = model.predict_dist(X_test).interval(0.9)
     coverage = np.mean((intervals[:, 0] <= y_test) & (y_test <= intervals[:, 1]))
     return [
-        f"{problem.title}: {model.n_components_} of {len(problem.names)} dimensions kept",
+        f"{problem.title}: {model.n_components_} directions found among "
+        f"{len(problem.names)} inputs",
         *(
             f"  z{i + 1} = {direction_in_words(w, problem.names)}"
             for i, w in enumerate(model.components_)

@@ -60,7 +60,7 @@ def test_fit_evaluates_with_rows_held_out(folder, tmp_path):
     assert len(lines) == len(ours.cv_results_["weight"])
 
     words = run("inspect", out).stdout
-    assert "1 of 4 dimensions kept" in words
+    assert "1 direction found among 4 inputs" in words
     assert "without inputs" in words
     assert "90% intervals contain" in words
     assert json.loads(run("inspect", out, "--json").stdout) == {
@@ -298,7 +298,7 @@ def test_progress_on_a_terminal_is_a_spinner(folder, tmp_path, monkeypatch):
     fit = ("fit", folder / "train.csv", "--target", "y", *QUICK, "--test-share", 0)
     done = run(*fit, "--out", tmp_path / "m.cdn")
     assert "\x1b[2K" in done.stderr  # a line that is taken back
-    assert "1 of 6 dimensions kept" in done.stdout
+    assert "1 direction found among 6 inputs" in done.stdout
 
 
 def test_warnings_of_the_library_are_notes(tmp_path):

@@ -224,7 +224,7 @@ def test_a_column_is_named_when_it_has_a_name(estimator):
     frame.loc[7, "bmi"] = np.nan
     assert_refused(estimator.__class__(), "first at row 7, column 'bmi'", frame, Y)
     frame["bmi"] = 1.0
-    with pytest.warns(UserWarning, match="column bmi: kept with zero weight; drop it"):
+    with pytest.warns(UserWarning, match="column bmi: it has no effect on the result; drop it"):
         clone(estimator).fit(frame, Y)
 
 

@@ -156,7 +156,7 @@ def test_inputs_on_a_grid_have_all_their_neighbours_whatever_the_units():
 def test_a_constant_input_does_not_count():
     X, y = toy_b().sample(80, random_state=6)
     X[:, 3] = 0.1
-    with pytest.warns(UserWarning, match="does not vary in column 3: kept with zero weight"):
+    with pytest.warns(UserWarning, match="does not vary in column 3: it has no effect"):
         model = EpsilonKDE(random_state=0).fit(X, y)
     moved = X.copy()
     moved[:, 3] = 77.0

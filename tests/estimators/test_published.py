@@ -105,7 +105,7 @@ def test_output_names_and_frames():
 def test_a_constant_input_gets_no_weight_whatever_it_is_later():
     X, y = toy_b().sample(80, random_state=6)
     X[:, 3] = 0.1
-    with pytest.warns(UserWarning, match="does not vary in column 3: kept with zero weight"):
+    with pytest.warns(UserWarning, match="does not vary in column 3: it has no effect"):
         model = PublishedLSCE(n_components=2, n_starts=2, random_state=0).fit(X, y)
     assert (model.components_[:, 3] == 0).all()
     assert np.linalg.matrix_rank(model.components_) == 2

@@ -276,10 +276,13 @@ def test_frames_keep_their_names_on_the_way_to_the_reducer():
         ({"n_components": []}, r"got \[\]"),
         ({"n_components": [1, 1]}, r"a sequence of different integers >= 1, got \[1, 1\]"),
         ({"n_components": [1, "2"]}, r"got \[1, '2'\]"),
-        ({"reducer": FixedSubspace(), "n_components": 1}, "has 0: set it there and leave"),
+        (
+            {"reducer": FixedSubspace(), "n_components": 1},
+            "has 0: set the number on the reducer and leave",
+        ),
         (
             {"reducer": make_pipeline(PCA(), SIR()), "n_components": 1},
-            "one parameter of that name, Pipeline.* has 2: set it there",
+            "one parameter of that name, Pipeline.* has 2: set the number on the reducer",
         ),
         ({"n_components": "auto", "cv": 1}, r"cv must be an integer >= 2 \(folds\), got 1"),
         (

@@ -123,7 +123,7 @@ def test_fewer_samples_than_inputs_have_directions_too(reducer):
 def test_a_constant_input_gets_no_weight(reducer):
     X, Y = oblique()
     X[:, 2] = 5.0
-    with pytest.warns(UserWarning, match="does not vary in column b2: kept with zero weight"):
+    with pytest.warns(UserWarning, match="does not vary in column b2: it has no effect"):
         model = reducer(3).fit(pd.DataFrame(X, columns=["b0", "b1", "b2", "b3"]), Y)
     assert (model.components_[:, 2] == 0).all()
     assert np.linalg.matrix_rank(model.components_) == 3

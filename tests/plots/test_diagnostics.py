@@ -230,7 +230,7 @@ def test_paths_of_starts_are_their_history_and_the_best_is_marked(make):
         PathDisplay.from_estimator(model, n_components=3)
 
 
-@pytest.mark.filterwarnings("ignore:the best start was still moving")
+@pytest.mark.filterwarnings("ignore:the best start has not converged")
 def test_an_end_that_was_still_moving_is_hollow():
     X, y = problem(40)
     model = LSMI(1, n_starts=2, bandwidth=0.7, penalty=0.1, max_iter=1, random_state=0).fit(X, y)

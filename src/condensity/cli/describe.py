@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from condensity.estimators.lsce_summary import direction_in_words
+from condensity.estimators.fit_messages import direction_in_words
 from condensity.tables import Evaluation, TableModel
+from condensity.tables.errors import count_noun
 from condensity.tables.evaluate import INTERVAL_LEVEL
 from condensity.tables.frames import CATEGORY
 
@@ -64,7 +65,8 @@ def model_lines(model: TableModel) -> list[str]:
     lines = [f"density of {' and '.join(model.targets)} given {_columns(model)}{rows}"]
     if W is not None:
         lines.append(
-            f"{len(W)} of {len(names)} dimensions kept, as weights of standardised inputs:"
+            f"{count_noun(len(W), 'direction')} found among {count_noun(len(names), 'input')} "
+            "(weights of the standardised inputs):"
         )
         lines += [f"  z{i + 1} = {direction_in_words(w, names)}" for i, w in enumerate(W)]
     if model.evaluation is None:
@@ -102,6 +104,6 @@ def evaluation_lines(evaluation: Evaluation, targets: tuple[str, ...]) -> list[s
     for name, share in zip(targets, evaluation.coverage, strict=True):
         lines.append(
             f"{INTERVAL_LEVEL:.0%} intervals contain {share:.1%} of the held-out values of {name} "
-            f"(exact intervals: {INTERVAL_LEVEL:.1%} ± {_coverage_error(evaluation.rows):.1%})"
+            f"(expected: {INTERVAL_LEVEL:.1%} ± {_coverage_error(evaluation.rows):.1%})"
         )
     return lines

@@ -19,8 +19,8 @@ class EpsilonKDE(ConditionalDensityEstimator):
     ``p(y|x)`` is the mean of ``N(y; y_k, sigma_y^2)`` over the samples k with ``|x - x_k| <=
     epsilon``, or over the nearest samples if there are none.  Inputs and outputs are standardised
     first.  Epsilon and the bandwidth are those with the smallest held-out squared loss.  Equal
-    samples share a fold, so that no sample explains its own copy.  It is a baseline of the paper
-    [1]_, and suffers most when there are many inputs.
+    samples share a fold, so that no sample is predicted from its copy.  It is a baseline of the
+    paper [1]_.  Its accuracy drops most when there are many inputs.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class EpsilonKDE(ConditionalDensityEstimator):
         ``pandas.DataFrame(cv_results_)`` shows them.
     n_features_in_ : int
         Number of inputs seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (dx,)
         Names of the inputs, if ``fit`` was given a data frame.
 
     See Also

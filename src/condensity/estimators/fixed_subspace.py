@@ -15,9 +15,9 @@ from condensity.estimators.reducer import LinearReducerMixin
 class FixedSubspace(LinearReducerMixin, BaseEstimator):
     """Reduced inputs ``z = W x`` with given directions W.
 
-    With the true W it shows what a dimension reduction can reach, as in the experiments of
-    [1]_.  W acts on x in the units of the data.  A known subspace is known in these units, and
-    standardising by a sample would tilt it.  (``components_`` of ``LSCE``, ``LSMI``, ``SIR`` and
+    With the true W it shows what a dimension reduction can reach, as in the experiments of [1]_.
+    W acts on x in the units of the data.  A subspace is usually given in these units, and
+    standardising by a sample would change it.  (``components_`` of ``LSCE``, ``LSMI``, ``SIR`` and
     ``SAVE`` act on standardised inputs: divide their columns by the standard deviations first.)
 
     Parameters
@@ -31,7 +31,7 @@ class FixedSubspace(LinearReducerMixin, BaseEstimator):
         W, which acts on the inputs in the units of the data.
     n_features_in_ : int
         Number of inputs seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (dx,)
         Names of the inputs, if ``fit`` was given a data frame.
 
     See Also

@@ -60,7 +60,7 @@ class LSCDE(ConditionalDensityEstimator, KernelEstimator):
         Held-out scores of all candidates; ``pandas.DataFrame(cv_results_)`` shows them.
     n_features_in_ : int
         Number of inputs seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (dx,)
         Names of the inputs, if ``fit`` was given a data frame.
 
     See Also

@@ -21,8 +21,12 @@ from condensity._utils.parameters import (
 from condensity.data.prepare import TrainingData
 from condensity.data.resolution import RecordedValues
 from condensity.estimators.cv_results import configuration_table
-from condensity.estimators.lsce_summary import warn_of_atoms, warn_of_skipped_location
-from condensity.estimators.progress import print_configuration, progress_callback
+from condensity.estimators.fit_messages import (
+    print_configuration,
+    progress_callback,
+    warn_of_atoms,
+    warn_of_skipped_location,
+)
 from condensity.estimators.published_lsce import PublishedLSCE
 from condensity.estimators.reducer import DensityReducer
 from condensity.fitting.scores import SCORES
@@ -50,13 +54,13 @@ class LSCE(DensityReducer):
     ----------
     n_components : int or "auto", default="auto"
         Dimension of z.  "auto" tries no reduction and 1, 2, ... components until more do not help,
-        and weighs all of them in the average.  A fixed number is faster.  It excludes a linear
-        location if that needs more directions, which are one for each output.
+        and weighs all of them in the average.  A fixed number is faster.  A linear location
+        needs one direction for each output; it is not used if ``n_components`` is smaller.
     n_members : int, default=5
         Number of models in the average for each dimension, rounded up to a multiple of the number
-        of folds.  One more model is learned from all samples.  1 keeps only that one, with the
-        settings that cross-fitting has chosen: a function of ``transform(X)`` alone, about as fast
-        to fit, and less accurate.
+        of folds.  One more model is learned from all samples.  With 1, only this model is used,
+        with the settings that cross-fitting has chosen.  Its density depends only on
+        ``transform(X)``.  It takes about as long to fit and is less accurate.
     location : {"auto", "none", "linear"} or regressor, default="auto"
         The model of the mean that is subtracted from y before the density is fitted.  "none" is a
         constant.  "linear" is a ridge regression, whose directions are part of z.  A regressor may
@@ -113,8 +117,8 @@ class LSCE(DensityReducer):
     n_components_ : int
         Number of directions of the best configuration.
     subspace_agreement_ : ndarray of shape (dx,)
-        Decreasing eigenvalues of the mean of its members' projectors: 1 for a direction that all
-        members have, 0 for a direction that none has.
+        Decreasing eigenvalues of the mean projector of the members of the best configuration: 1
+        for a direction that all members have, 0 for a direction that none has.
     location_ : str
         Location of the best configuration.
     bandwidth_ : (float, float)
@@ -142,7 +146,7 @@ class LSCE(DensityReducer):
         them.
     n_features_in_ : int
         Number of inputs seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (dx,)
         Names of the inputs, if ``fit`` was given a data frame.
 
     See Also

@@ -73,7 +73,7 @@ class LSMI(SubspaceSearch):
         The objective after each step and the reason to stop, for every start.
     n_features_in_ : int
         Number of inputs seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (dx,)
         Names of the inputs, if ``fit`` was given a data frame.
 
     See Also

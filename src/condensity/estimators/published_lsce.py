@@ -16,9 +16,9 @@ class PublishedLSCE(SubspaceSearch, DensityReducer):
 
     It minimises the estimate of the squared-loss conditional entropy over subspaces [1]_ by natural
     gradient descent along geodesics [2]_.  There is one bandwidth for z and y, and a penalty on
-    ``|alpha|^2``.  Five-fold cross-validation of the raw fit selects both, at every fifth step of
-    the first half of the steps.  Of 20 random starts, the one with the smallest SCE estimate wins.
-    Points that the paper leaves open are listed in docs/choices.md.
+    ``|alpha|^2``.  Five-fold cross-validation of the raw fit selects both again every fifth step,
+    in the first half of the search.  Of 20 random starts, the one with the smallest SCE estimate
+    is used.  Points that the paper leaves open are listed in docs/choices.md.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class PublishedLSCE(SubspaceSearch, DensityReducer):
         The objective after each step and the reason to stop, for every start.
     n_features_in_ : int
         Number of inputs seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (dx,)
         Names of the inputs, if ``fit`` was given a data frame.
 
     See Also

@@ -75,7 +75,7 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
         Held-out scores of the numbers of components that were tried, in the units of ``score``.
     n_features_in_ : int
         Number of inputs seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (dx,)
         Names of the inputs, if ``fit`` was given a data frame.
 
     See Also

@@ -18,7 +18,7 @@ from condensity._utils.parallel import parallel_map
 from condensity._utils.parameters import check_count, check_rng
 from condensity.data.prepare import TrainingData
 from condensity.estimators.cv_results import candidate_table
-from condensity.estimators.progress import progress_callback
+from condensity.estimators.fit_messages import progress_callback
 from condensity.estimators.reducer import Reducer
 from condensity.fitting.moments import Reference
 from condensity.fitting.selection import RAW_BANDWIDTHS
@@ -113,7 +113,7 @@ class SubspaceSearch(Reducer):
         best = min(winners, key=lambda s: s.choice.loss)
         if best.stop is not Stop.CONVERGED:
             warnings.warn(
-                f"the best start was still moving after max_iter={self.max_iter} steps: "
+                f"the best start has not converged after max_iter={self.max_iter} steps: "
                 "raise max_iter",
                 ConvergenceWarning,
                 stacklevel=3,

@@ -110,5 +110,5 @@ def check_has_components(reducer: Any) -> None:
     if len(names) != 1:
         raise ValueError(
             f"n_components needs a reducer with exactly one parameter of that name, {reducer!r} "
-            f"has {len(names)}: set it there and leave n_components=None"
+            f"has {len(names)}: set the number on the reducer and leave n_components=None"
         )

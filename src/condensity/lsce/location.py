@@ -50,7 +50,7 @@ class Shrinkage:
         """The plane's slope (dx, dy) for more samples than the penalties were chosen with.
 
         ``xx`` (dx, dx) and ``xy`` (dx, dy) are covariances over all samples.  The penalties were
-        chosen with ``share`` of the weight and are absolute, so they are scaled by it.
+        chosen on a subsample with ``share`` of the total weight.  They are multiplied by it.
         """
         columns = [
             np.linalg.solve(xx + share * penalty * np.eye(len(xx)), xy @ axis)
@@ -235,14 +235,15 @@ class FittedRegressor:
         return np.asarray(self.model.predict(X), dtype=float).reshape(len(X), -1)
 
 
-#: The locations by name; "auto" tries all of them.
+#: The locations by name, and those that "auto" tries.
 LOCATIONS: dict[str, Locator] = {"none": constant_location, "linear": linear_location}
+AUTO = ("none", "linear")
 
 
 def check_location(value: Any) -> dict[str, Locator]:
     """The locations that the parameter ``location`` names, or that of a regressor."""
     if isinstance(value, str) and value == "auto":
-        return LOCATIONS
+        return {name: LOCATIONS[name] for name in AUTO}
     if isinstance(value, str) and value in LOCATIONS:
         return {value: LOCATIONS[value]}
     if not isinstance(value, str | type) and hasattr(value, "fit") and is_regressor(value):
