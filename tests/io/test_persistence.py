@@ -307,3 +307,10 @@ def test_a_written_file_uses_only_these_keys(written):
     visit(content)
     assert content["model"] == "LSCE"
     assert keys == {"Averaged", "Coefficients", "Components", "Ensemble", "Plane", "Scaling"}
+
+
+def test_swapped_arguments_are_named(tmp_path):
+    with pytest.raises(
+        TypeError, match=r"model must be a fitted model, .* call save\(model, path\)"
+    ):
+        condensity.save(str(tmp_path / "m.cdn"), SIR())

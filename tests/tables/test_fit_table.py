@@ -284,6 +284,8 @@ def test_a_column_name_twice_and_arrays_are_refused():
         fit_table(np.ones((20, 3)), "y")
     with pytest.raises(TypeError, match="a data frame or a dict of columns, got int"):
         fit_table(3, "y")
+    with pytest.raises(TypeError, match="a data frame or a dict of columns, got str"):
+        fit_table("mine.csv", "y")
 
 
 def test_library_code_names_parameters_and_the_command_line_has_an_option_for_each():
@@ -311,8 +313,10 @@ def test_an_estimator_is_cloned_and_excludes_parameters():
         fit_table(TABLE, "y", estimator=given, n_components=1, bounds=(0, None))
     with pytest.raises(ValueError, match="estimator must be a density estimator with fit and"):
         fit_table(TABLE, "y", estimator=SIR(1))
-    with pytest.raises(TypeError, match="colour"):
+    with pytest.raises(TypeError, match="no option 'colour': see help"):
         fit_table(TABLE, "y", colour="red")
+    with pytest.raises(TypeError, match="no option 'mising': did you mean 'missing'"):
+        fit_table(TABLE, "y", mising="drop")
 
 
 def test_without_reduction_a_reduced_density_is_its_density_on_all_inputs():

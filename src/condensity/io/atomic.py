@@ -1,4 +1,4 @@
-"""Atomic writes: a file is complete, or it is not there."""
+"""Atomic writes: a file is complete, or it does not exist."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def unpack(data: bytes) -> tuple[Any, list[NDArray[Any]]]:
 
 
 def _arrays(entries: list[Any], payload: memoryview) -> list[NDArray[Any]]:
-    """Arrays in the payload; each begins where the one before it ends, the last ends the file."""
+    """Arrays in the payload; each begins where the previous one ends; the last ends the file."""
     arrays, end = [], 0
     for entry in entries:
         shape = [int(size) for size in entry["shape"]]

@@ -123,6 +123,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((loaded.predict(X) == model.predict(X)).all())
     True
     """
+    if isinstance(model, str | os.PathLike):
+        raise TypeError(f"model must be a fitted model, got {model!r}: call save(model, path)")
     arrays: list[NDArray[Any]] = []
     writer, header = _Writer(arrays), {"version": version("condensity")}
     check_is_fitted(model.model if isinstance(model, TableModel) else model)

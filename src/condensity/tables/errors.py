@@ -22,7 +22,7 @@ Part = str | ParameterValue
 
 
 class TableError(ValueError):
-    """A table, or an option, that cannot be used.
+    """Error: a table or an option cannot be used.
 
     The message consists of text and of settings.  ``str(error)`` writes a setting as Python code,
     such as ``missing='drop'``.  The command line writes the same setting as ``--missing drop``.

@@ -296,7 +296,7 @@ def encode(
 
 def column_names_of(table: Any) -> list[Any]:
     """Column names of a data frame or a dict of columns."""
-    if isinstance(table, np.ndarray) or not hasattr(table, "__getitem__"):
+    if isinstance(table, np.ndarray | str) or not hasattr(table, "__getitem__"):
         raise TypeError(
             "table must be a data frame or a dict of columns, got "
             f"{'an array' if isinstance(table, np.ndarray) else type(table).__name__}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from inspect import signature
 from typing import Any, cast
 
 import numpy as np
@@ -163,6 +165,12 @@ def _progress_callback(verbose: Any) -> Callable[[str], None]:
 def _new_density(estimator: Any, random_state: Any, parameters: dict[str, Any]) -> Any:
     """An estimator that is not fitted: a clone of the one given, or LSCE."""
     if estimator is None:
+        unknown = sorted(parameters.keys() - signature(LSCE).parameters.keys())
+        if unknown:
+            options = [*signature(fit_table).parameters, *signature(LSCE).parameters]
+            near = get_close_matches(unknown[0], options, n=1)
+            remedy = f"did you mean {near[0]!r}?" if near else "see help(condensity.LSCE)"
+            raise TypeError(f"fit_table has no option {unknown[0]!r}: {remedy}")
         return LSCE(random_state=random_state, **parameters)
     if parameters:
         raise TypeError(
