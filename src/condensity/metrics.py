@@ -25,8 +25,9 @@ def squared_loss(dist: Distribution, Y: Any, sample_weight: Any = None) -> float
     """Mean squared loss of conditional densities, the paper's Error_CDE.
 
     ``mean_i [1/2 int p_i(y)^2 dy - p_i(y_i)]``.  Lower is better.  It estimates
-    ``1/2 int (p - p*)^2`` up to a constant that depends only on the true density p*.  Differences
-    between two estimates are therefore halved differences of squared L2 distances to the truth.
+    ``1/2 int (p - p*)^2`` up to a constant that depends only on the true density p*.  The
+    difference between two estimates is therefore half the difference between their squared L2
+    distances to the truth.
 
     Parameters
     ----------
@@ -297,7 +298,7 @@ def subspace_error(A: Any, B: Any) -> float:
 
 
 def _check_distribution(dist: Any) -> Distribution:
-    """The argument, if it is a ``Distribution``."""
+    """Return ``dist``, or raise a ``TypeError`` if it is not a ``Distribution``."""
     if not isinstance(dist, Distribution):
         raise TypeError(
             f"dist must be a Distribution, as predict_dist returns it, got {type(dist).__name__}: "

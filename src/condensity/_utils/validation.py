@@ -222,7 +222,7 @@ def check_varies(
         which = np.flatnonzero(x_sd == 0)
         warnings.warn(
             f"X does not vary in column {_list(which if names is None else np.take(names, which))}"
-            f"{where}: kept with zero weight; drop it"
+            f"{where}: it has no effect on the result; drop it"
             f"{' or raise subsample' if where else ''} to silence this warning",
             UserWarning,
             stacklevel=5,

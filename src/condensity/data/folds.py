@@ -63,7 +63,8 @@ def draw_folds(
 def is_contingency_table(measure: Sample) -> bool:
     """Whether distinct rows are the cells of a table of x by y with at least half of them filled.
 
-    Repeated samples, as from drawing with replacement, are not: every y has an x of its own.
+    Samples repeated by drawing with replacement do not form such a table: each y occurs with only
+    one x.
     """
     n_x, n_y = (len(np.unique(values, axis=0)) for values in (measure.X, measure.Y))
     return n_x * n_y <= 2 * len(measure)

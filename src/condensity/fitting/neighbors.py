@@ -119,7 +119,7 @@ def select_radius(
 
 
 def given_radius(epsilon: float, sigma_y: float) -> NeighborChoice:
-    """Choice without any loss, for a given radius and bandwidth."""
+    """The choice for a given radius and bandwidth; no loss is computed."""
     return NeighborChoice(epsilon, sigma_y, (epsilon,), (sigma_y,), np.full((1, 1, 1), np.nan))
 
 

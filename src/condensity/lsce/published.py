@@ -104,9 +104,9 @@ def sce_problem(
 def descend_from(plan: FoldedSample, procedure: Procedure, W: Array) -> Solution:
     """Model selection and descent in turn, from one start ``W`` (dz, dx).
 
-    In the second half of the steps the model stays as it is: a search that went to and fro between
-    two models comes to rest in one.  The last selection is made where the search ends, so that
-    model, loss and coefficients belong to the W that is returned.
+    In the second half of the steps the bandwidths and the penalty are fixed.  A search that
+    alternated between two models then stays with one of them.  The last selection is made where
+    the search ends, so that model, loss and coefficients belong to the W that is returned.
     """
     values: list[float] = []
     choice, step, stop, n_steps = None, None, Stop.STEP_LIMIT, 0
