@@ -592,3 +592,23 @@ def test_a_mixture_needs_a_block():
     upper = Block(np.zeros((1, 1)), np.zeros((1, 2)), np.array([[1.0, 0.5], [0.0, 1.0]]))
     with pytest.raises(ValueError, match="lower triangular"):
         Mixture([upper])
+
+
+def with_background():
+    kernels, background = random_mixture(3, frames=((True, False), (False, False))).blocks
+    return Mixture([kernels, replace(background, background=True)])
+
+
+def test_stretching_multiplies_standard_deviations_and_keeps_means():
+    dist = with_background()
+    wider = dist.stretch(np.array([1.7]))
+    np.testing.assert_allclose(wider.mean(), dist.mean(), rtol=1e-12)
+    np.testing.assert_allclose(wider.std(), 1.7 * dist.std(), rtol=1e-12)
+
+
+def test_the_background_can_be_left_as_it_is():
+    dist = with_background()
+    kernels, background = dist.stretch(np.array([1.7]), background=False).blocks
+    assert background is dist.blocks[1]
+    np.testing.assert_allclose(kernels.factor, 1.7 * dist.blocks[0].factor)
+    assert [block.background for block in dist.blocks] == [False, True]

@@ -41,7 +41,7 @@ def at_new_samples(configurations, weights, factor, what):
             density(c.crossfit.views[j], c.Ws[j], c.setting, whole.X[view.rows])
             for c in configurations
         ]
-        mixed = type(dists[0]).average(dists, weights).stretch(np.array([factor]), background=True)
+        mixed = type(dists[0]).average(dists, weights).stretch(np.array([factor]))
         total += view.held_out.weight @ what(mixed, whole.Y[view.rows, 0])
     return total / 2
 
@@ -77,7 +77,7 @@ def test_the_loss_of_stretched_densities_is_that_of_the_shipped_ones(score):
     y, weight = c.crossfit.whole.Y[view.rows, 0], view.held_out.weight
     held_out = HeldOutDensities(dist, y[:, None], weight)
     for factor in (0.7, 1.0, 1.3):
-        exact = weight @ LOSSES[score](dist.stretch(np.array([factor]), background=True), y)
+        exact = weight @ LOSSES[score](dist.stretch(np.array([factor])), y)
         assert held_out.loss(SCORES[score], factor) == pytest.approx(exact, rel=1e-9)
 
 

@@ -41,7 +41,7 @@ class Block:
     plain : bool, default=False
         Whether ``given`` contains weights instead of their logarithms.
     background : bool, default=False
-        Whether the block is the background, which ``Mixture.stretch`` does not change.
+        Whether the block is the background of a model, which calibration leaves unchanged.
 
     See Also
     --------

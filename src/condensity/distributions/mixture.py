@@ -156,14 +156,14 @@ class Mixture(Distribution):
         log_mass = log_sum_exp(np.concatenate([block.log_weights for block in blocks], axis=1))
         return log_mass, Mixture(blocks)
 
-    def stretch(self, factors: Array, *, background: bool = False) -> Mixture:
+    def stretch(self, factors: Array, *, background: bool = True) -> Mixture:
         """The densities of ``mean + factors (Y - mean)``.
 
         Parameters
         ----------
         factors : ndarray of shape (dy,)
             Positive factors, one for each output.
-        background : bool, default=False
+        background : bool, default=True
             Whether background blocks are stretched too.
 
         Returns

@@ -102,7 +102,7 @@ class Ensemble:
     y_scaling: Scaling
     x_scaling: Scaling
     W: Array  # (dz, dx) acts on standardised inputs
-    stretch: Array | None = None  # (dy,) factor of all densities, about their means
+    stretch: Array | None = None  # (dy,) factor of the kernels, not of the background
     bounds: Bounds | None = None  # of y, which is then modelled in its unbounded coordinate
 
     @property
@@ -115,7 +115,7 @@ class Ensemble:
         blocks = [b for share, part in self.parts for b in part.blocks(X, self.y_scaling, share)]
         mixture = Mixture.of_normalised(blocks)
         if self.stretch is not None and not np.all(self.stretch == 1.0):
-            mixture = mixture.stretch(self.stretch)
+            mixture = mixture.stretch(self.stretch, background=False)
         return mixture if self.bounds is None else BoundedMixture(mixture, self.bounds)
 
     def reduce(self, X: Array) -> Array:

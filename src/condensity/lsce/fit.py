@@ -62,7 +62,7 @@ class EnsembleFit:
     W: Array  # (dz, dx) of the best configuration, learned from all samples
     agreement: Array  # (dx,) of its members
     n_steps: int  # of the search for W
-    stretch: Array  # (dy,) factor of all densities, about their means
+    stretch: Array  # (dy,) factor of the kernels, about the means; not of the background
     loss: float  # held-out, of the average before it is stretched; NaN without folds
 
 
