@@ -263,3 +263,14 @@ def test_a_worker_may_die_on_the_way(client, tmp_path):
     found = PLAIN.fit(made(slice(0, 20), 20, fatal), made(slice(20, 21), 20)[:, 0]).sce_
     assert os.path.exists(fatal)
     assert found == pytest.approx(expected, rel=1e-10)
+
+
+def test_lazy_answers_do_not_change_when_the_model_is_fitted_again():
+    X, y = data()[:2]
+    model = LSCDE(bandwidth=0.5, penalty=0.1, random_state=0).fit(X, y)
+    (inputs,) = in_parts(X)
+    dist, mean = model.predict_dist(inputs), model.predict(inputs)
+    before = model.predict(X)
+    model.fit(X, 100 + y)
+    np.testing.assert_allclose(dist.mean().compute(), before)
+    np.testing.assert_allclose(mean.compute(), before)

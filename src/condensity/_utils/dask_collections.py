@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from numbers import Real
 from typing import Any
 
@@ -58,8 +59,11 @@ def empty_header(X: Any) -> Any:
 
 
 def share(model: Any) -> Any:
-    """Delayed model, stored once in the task graph for all chunks."""
-    return require("dask", "dask").delayed(model, traverse=False)
+    """Delayed copy of a model, stored once in the task graph for all chunks.
+
+    It is a copy, so that a later fit of the model does not change the results.
+    """
+    return require("dask", "dask").delayed(copy(model), traverse=False)
 
 
 def map_chunks(model: Any, method: str, X: Any, shape: tuple[int, ...]) -> Any:

@@ -90,11 +90,6 @@ class Distribution(ABC):
         -------
         ndarray of shape (m,)
             Finite however far y_i lies from the samples; -inf at and beyond a bound.
-
-        See Also
-        --------
-        pdf : The density itself.
-        pdf_on : All densities at the same points.
         """
 
     def pdf(self, Y: ArrayLike) -> Array:
@@ -109,11 +104,6 @@ class Distribution(ABC):
         -------
         ndarray of shape (m,)
             Densities, in units of one over the product of the units of the outputs.
-
-        See Also
-        --------
-        log_pdf : Its logarithm, which does not underflow.
-        pdf_on : All densities at the same points.
         """
         return np.exp(self.log_pdf(Y))
 
@@ -207,10 +197,6 @@ class Distribution(ABC):
         -------
         ndarray of shape (m, 2)
             Lower and upper ends.
-
-        See Also
-        --------
-        hdr : The smallest region of a given probability.
         """
         checks.one_output(self.n_outputs, "interval")
         tail = (1 - checks.probability(level)) / 2
@@ -334,10 +320,6 @@ class Distribution(ABC):
         -------
         Distribution
             Densities of these outputs.
-
-        See Also
-        --------
-        marginals : The densities of each output, one by one.
         """
 
     def marginals(self) -> list[Distribution]:

@@ -60,9 +60,10 @@ class LazyDistribution(Distribution):
         return f"LazyDistribution({type(self.model).__name__}, dy={self.n_outputs})"
 
     def __getitem__(self, index: Any) -> Distribution:
-        if hasattr(self.X, "columns"):  # a data frame has no rows by number
-            return self.compute()[index]
         rows = checks.rows_at(index, len(self))
+        if hasattr(self.X, "columns"):  # Dask does not select rows of a data frame by number
+            (X,) = require("dask", "dask").compute(self.X)
+            return self._choose(self.model.predict_dist(X.iloc[rows]))
         return LazyDistribution(self.model, self.X[rows], self._all_outputs, self.columns)
 
     @property
@@ -169,7 +170,9 @@ class LazyDistribution(Distribution):
             )
         points = delayed_columns(Y, like=self.X) if is_dask(Y) else [Y] * len(chunks)
         if len(points) != len(chunks):
-            raise ValueError(f"Y has {len(points)} chunks and X {len(chunks)}: rechunk them alike")
+            raise ValueError(
+                f"Y has {len(points)} chunks and X {len(chunks)}: give them the same chunks"
+            )
         own = [arguments] * len(chunks) if rngs is None else [(*arguments, rng) for rng in rngs]
         tasks = [
             (_ask_at, self._shared, self._choose, method, rest, y, chunk)
@@ -185,7 +188,7 @@ class LazyDistribution(Distribution):
         """Answers that are lists, of all chunks one after the other."""
         dask = require("dask", "dask")
         tasks = [
-            dask.delayed(_ask)(self._shared, self._choose, question, chunk)
+            dask.delayed(_ask_list)(self._shared, self._choose, question, chunk)
             for chunk in self._chunks()
         ]
         return [answer for answers in dask.compute(*tasks) for answer in answers]
@@ -197,6 +200,11 @@ def _marginal(columns: int | Sequence[int] | None, dist: Distribution) -> Distri
 
 def _ask(model: Any, choose: Callable[..., Any], question: Callable[[Any], Any], X: Any) -> Any:
     return question(choose(model.predict_dist(X)))
+
+
+def _ask_list(model: Any, choose: Callable[..., Any], question: Callable[..., Any], X: Any) -> Any:
+    """The answers for a chunk; none for a chunk without rows, which a data frame may have."""
+    return _ask(model, choose, question, X) if len(X) else []
 
 
 def _draw(model: Any, choose: Callable[..., Any], n: int, rng: np.random.Generator, X: Any) -> Any:

@@ -64,12 +64,12 @@ class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
         --------
         predict : The conditional means.
         """
+        # A copy, so that the densities do not change when the estimator is fitted again.
+        model = copy(self)
         if is_dask(X):
             check_is_fitted(self)
-            return LazyDistribution(self, X, self._n_outputs)
-        # A copy, so that the densities do not change when the estimator is fitted again.
-        at = copy(self)._at
-        return in_chunks(self._inputs(X), at, self._width, self._n_outputs)
+            return LazyDistribution(model, X, self._n_outputs)
+        return in_chunks(self._inputs(X), model._at, self._width, self._n_outputs)
 
     def predict(self, X: Any) -> Any:
         """Predict the conditional mean E[y|x].
