@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from condensity.distributions import chunked as parted
+from condensity.distributions import chunked as chunked_module
 from condensity.distributions.block import Block
 from condensity.distributions.bounded import BoundedMixture, Bounds
 from condensity.distributions.chunked import ChunkedDistribution, in_chunks
@@ -27,7 +27,7 @@ def both(request, monkeypatch):
     """All densities at once, and the same in parts of five rows and a rest."""
     dist = whole(*request.param)
     width = getattr(dist, "free", dist).width
-    monkeypatch.setattr(parted, "CHUNK", 5 * width)
+    monkeypatch.setattr(chunked_module, "CHUNK", 5 * width)
     rows = np.arange(M)[:, None]
     return dist, ChunkedDistribution(rows, lambda own: dist[own[:, 0]], width, dist.n_outputs)
 
@@ -87,7 +87,7 @@ def test_draws_are_of_their_rows(both):
 
 def test_answers_stay_when_the_caller_s_inputs_change(monkeypatch):
     dist, rows = whole(), np.arange(M, dtype=float)[:, None]
-    monkeypatch.setattr(parted, "BLOCK", 1)
+    monkeypatch.setattr(chunked_module, "BLOCK", 1)
     parts = in_chunks(rows, lambda own: dist[own[:, 0].astype(int)], dist.width, 1)
     rows[:] = 0
     np.testing.assert_array_equal(parts.mean(), dist.mean())
@@ -108,7 +108,7 @@ def test_there_is_one_axis_to_pick_from(both):
             d[np.zeros((2, 2), int)]
 
 
-def test_parted_densities_travel():
+def test_chunked_densities_can_be_pickled():
     parts = ChunkedDistribution(np.arange(3.0)[:, None], shifted, 1, 1)
     there = pickle.loads(pickle.dumps(parts.marginal(0)))
     np.testing.assert_array_equal(there.mean(), [0.0, 1.0, 2.0])
@@ -127,5 +127,5 @@ def test_few_rows_stay_in_memory_and_many_do_not(monkeypatch):
         return dist[own[:, 0]]
 
     assert isinstance(in_chunks(rows, at, dist.width, 1), Mixture)
-    monkeypatch.setattr(parted, "BLOCK", M * dist.width - 1)
+    monkeypatch.setattr(chunked_module, "BLOCK", M * dist.width - 1)
     assert isinstance(in_chunks(rows, at, dist.width, 1), ChunkedDistribution)
