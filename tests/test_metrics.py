@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.integrate import quad
 from scipy.stats import kstest
@@ -147,6 +148,15 @@ def test_pit_of_several_outputs_needs_as_many_columns():
         metrics.pit(dist, Y[:, 0])
 
 
+def as_frame(values):
+    """A Dask data frame or series in three chunks."""
+    import dask.dataframe as dd
+
+    frame = pd.DataFrame(values).rename(columns=str)
+    return dd.from_pandas(frame if np.ndim(values) == 2 else frame["0"], npartitions=3)
+
+
+@pytest.mark.filterwarnings("ignore:X has feature names")
 @pytest.mark.parametrize("dy", [1, 2])
 def test_densities_of_dask_collections_have_the_same_losses(dy):
     da = pytest.importorskip("dask.array", reason="dask is not installed")
@@ -156,10 +166,13 @@ def test_densities_of_dask_collections_have_the_same_losses(dy):
     Y = Y[:, 0] if dy == 1 else Y
     model = LSCDE(bandwidth=0.5, penalty=0.1, random_state=0).fit(X, Y)
     lazy, eager = model.predict_dist(da.from_array(X, chunks=(15, 2))), model.predict_dist(X)
+    in_frame = model.predict_dist(as_frame(X))  # whose chunks have an unknown number of rows
     names = ["squared_loss", "log_loss", "pit", *(["crps", "hpd_coverage"] if dy == 1 else [])]
     for name in names:
         metric = getattr(metrics, name)
         found = np.asarray(metric(lazy, da.from_array(Y, chunks=15)))
+        np.testing.assert_allclose(found, metric(eager, Y), rtol=1e-10)
+        found = np.asarray(metric(in_frame, as_frame(Y)))
         np.testing.assert_allclose(found, metric(eager, Y), rtol=1e-10)
 
 

@@ -6,12 +6,13 @@ samples.  The loss that the literature calls CDE loss is twice as large.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from condensity._typing import Array
 from condensity._utils.dask_collections import is_dask
+from condensity._utils.extras import require
 from condensity._utils.validation import check_targets, check_weight
 from condensity.distributions import _checks as checks
 from condensity.distributions.base import Distribution
@@ -34,7 +35,8 @@ def squared_loss(dist: Distribution, Y: Any, sample_weight: Any = None) -> float
     dist : Distribution
         The m densities that ``predict_dist`` returns.
     Y : array-like of shape (m, dy)
-        Observed values, one row for each density.  For one output, (m,) is accepted.
+        Observed values, one row for each density.  For one output, (m,) is accepted.  Densities of
+        a Dask collection need a Dask collection.
     sample_weight : float or array-like of shape (m,), default=None
         Weights of the samples.  None gives all samples the same weight.
 
@@ -83,7 +85,8 @@ def log_loss(dist: Distribution, Y: Any, sample_weight: Any = None) -> float:
     dist : Distribution
         The m densities that ``predict_dist`` returns.
     Y : array-like of shape (m, dy)
-        Observed values, one row for each density.  For one output, (m,) is accepted.
+        Observed values, one row for each density.  For one output, (m,) is accepted.  Densities of
+        a Dask collection need a Dask collection.
     sample_weight : float or array-like of shape (m,), default=None
         Weights of the samples.  None gives all samples the same weight.
 
@@ -171,11 +174,12 @@ def pit(dist: Distribution, Y: Any) -> Array:
     dist : Distribution
         The m densities that ``predict_dist`` returns.
     Y : array-like of shape (m, dy)
-        Observed values, one row for each density.  For one output, (m,) is accepted.
+        Observed values, one row for each density.  For one output, (m,) is accepted.  Densities of
+        a Dask collection need a Dask collection.
 
     Returns
     -------
-    ndarray of shape (m,) or (m, dy)
+    ndarray or Dask array of shape (m,) or (m, dy)
         Probabilities.  For several outputs, column j holds those of the marginal of output j.
 
     See Also
@@ -199,10 +203,14 @@ def pit(dist: Distribution, Y: Any) -> Array:
     """
     if _check_distribution(dist).n_outputs == 1:
         return dist.cdf(Y)
-    if not is_dask(Y):  # a LazyDistribution takes the columns of a Dask array as they are
-        Y, _ = check_targets(Y, n_outputs=dist.n_outputs)
-    values = [marginal.cdf(y) for marginal, y in zip(dist.marginals(), Y.T, strict=True)]
-    return np.stack(values, axis=1)
+    if is_dask(Y):
+        columns = [Y[name] for name in Y.columns] if hasattr(Y, "columns") else Y.T
+        values = [marginal.cdf(y) for marginal, y in zip(dist.marginals(), columns, strict=True)]
+        dask_array: Any = require("dask.array", "dask")
+        return cast(Array, dask_array.stack(values, axis=1, allow_unknown_chunksizes=True))
+    Y, _ = check_targets(Y, n_outputs=dist.n_outputs)
+    pairs = zip(dist.marginals(), Y.T, strict=True)
+    return np.stack([marginal.cdf(y) for marginal, y in pairs], axis=1)
 
 
 def hpd_coverage(dist: Distribution, Y: Any, random_state: Any = None) -> Array:
@@ -217,13 +225,14 @@ def hpd_coverage(dist: Distribution, Y: Any, random_state: Any = None) -> Array:
     dist : Distribution
         The m densities that ``predict_dist`` returns.
     Y : array-like of shape (m, dy)
-        Observed values, one row for each density.  For one output, (m,) is accepted.
+        Observed values, one row for each density.  For one output, (m,) is accepted.  Densities of
+        a Dask collection need a Dask collection.
     random_state : None, int, RandomState or Generator, default=None
         Source of the draws that estimate the values for several outputs.
 
     Returns
     -------
-    ndarray of shape (m,)
+    ndarray or Dask array of shape (m,)
         Probabilities.  They are exact for one output and estimated from samples of the densities
         for several outputs.
 
@@ -319,5 +328,8 @@ def _basis(name: str, rows: Any) -> Array:
     return orthonormal(rows)
 
 
-def _mean(values: Array, sample_weight: Any) -> float:
+def _mean(values: Any, sample_weight: Any) -> float:
+    """Weighted mean of the losses of all rows; those of a ``LazyDistribution`` are computed."""
+    if is_dask(values, sample_weight):
+        values, sample_weight = require("dask", "dask").compute(values, sample_weight)
     return float(np.average(values, weights=check_weight(sample_weight, len(values))))
