@@ -91,7 +91,7 @@ class TrainingData:
         return replace(self.sample, Y=self.standardised.Y)
 
     @cached_property
-    def plan(self) -> FoldedSample:
+    def folded(self) -> FoldedSample:
         """The standardised sample, ordered by the folds of the first partition."""
         return FoldedSample.cut(self.standardised, self.folds, self.centers)
 
@@ -214,7 +214,7 @@ def _read_arrays(
     remaining = InMemoryChunks(whole, left, mapper) if left.any() else None
     if isinstance(folds, np.ndarray):
         folds = folds[rows]
-    share = _share(weight[rows], float(weight.sum()))
+    share = float(weight[rows].sum() / weight.sum())
     return _Rows(whole[rows], folds, y_axes, len(X), remaining, share)
 
 
@@ -246,13 +246,8 @@ def _read_dask(
         raise ValueError(f"none of the {draw.n} samples has a positive weight: pass other weights")
     folds = None if cv is None else check_count("cv", cv, low=2, why=" (folds)")
     remaining = replace(chunks, last=int(draw.hashes.max())) if draw.more else None
-    share = _share(sample.weight, draw.weight)
+    share = float(sample.weight.sum() / draw.weight)
     return _Rows(sample, folds, y.ndim, draw.n, remaining, share)
-
-
-def _share(part: Array, total: float) -> float:
-    """The share of a part in the total weight; rounding must not make it 1."""
-    return min(float(part.sum() / total), 1.0 - 1e-15)
 
 
 def _count_centers(

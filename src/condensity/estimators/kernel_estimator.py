@@ -81,7 +81,7 @@ def kernel_density(data: TrainingData, W: Array, alpha: Array, choice: Choice) -
     return KernelDensity.build(
         data.x_scaling,
         data.y_scaling,
-        data.plan.basis,
+        data.folded.basis,
         W=W,
         alpha=alpha,
         sigma_z=choice.sigma_z,

@@ -128,11 +128,11 @@ class LSCDE(ConditionalDensityEstimator, KernelEstimator):
         data = self._prepare(X, y, sample_weight, rng, scored=scored, subsample=subsample)
         W, mapper = np.eye(len(data.active)), parallel_map(self.n_jobs)
         choice = (
-            select(data.plan, W, candidates, normalised_losses, mapper)
+            select(data.folded, W, candidates, normalised_losses, mapper)
             if scored
             else only_candidate(candidates)
         )
-        problem = sce_problem(data.plan, choice)
+        problem = sce_problem(data.folded, choice)
         with one_blas_thread():
             alpha, sce = fit_least_squares(
                 problem, choice.sigma_y, data.remaining, data.x_scaling, W

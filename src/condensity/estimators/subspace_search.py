@@ -102,7 +102,7 @@ class SubspaceSearch(Reducer):
         starts = [W for dz in self._dimensions(int(data.active.sum())) for W in draw(dz)]
         procedure = Procedure(candidates, scored, max_steps, self._reference)
         mapper = parallel_map(self.n_jobs)
-        solutions = search_from_starts(data.plan, procedure, starts, mapper=mapper, report=report)
+        solutions = search_from_starts(data.folded, procedure, starts, mapper=mapper, report=report)
         self._keep(data, solutions)
         return self
 
@@ -118,8 +118,8 @@ class SubspaceSearch(Reducer):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        W = orient_signs(best.W, data.plan.sample)
-        subspaces = [orient_signs(winner.W, data.plan.sample) for winner in winners]
+        W = orient_signs(best.W, data.folded.sample)
+        subspaces = [orient_signs(winner.W, data.folded.sample) for winner in winners]
         cv_results = candidate_table([(len(s.W), s.choice) for s in winners])
         history = [
             Start(len(s.W), np.array(s.values), s.stop.value, s.value, s.choice.loss)
