@@ -411,3 +411,24 @@ def test_models_that_do_not_fit_their_columns_are_refused(says, fields):
     model = fit_table(TABLE, "y", estimator=FIXED, test_size=0)
     with pytest.raises(ValueError, match=says):
         TableModel(**({"model": model.model, "columns": model.columns, "targets": ("y",)} | fields))
+
+
+def test_baselines_do_not_report_progress():
+    heard = []
+    given = LSCE(1, n_starts=1, n_members=1, max_iter=3, random_state=0, verbose=heard.append)
+    fit_table(TABLE, "y", estimator=given, test_size=0)
+    alone = len(heard)
+    fit_table(TABLE, "y", estimator=given)
+    assert len(heard) == 2 * alone > 0
+
+
+@pytest.mark.parametrize("parameter", ["features", "exclude", "categorical"])
+def test_a_target_cannot_be_anything_else(parameter):
+    with pytest.raises(TableError, match=f"'y' is a target: remove it from {parameter}"):
+        fit_table(TABLE, "y", **{parameter: "y"})
+
+
+def test_targets_of_another_number_are_refused():
+    model = LSCDE(bandwidth=0.5, penalty=0.1, random_state=0).fit(np.eye(3), np.arange(3.0))
+    with pytest.raises(ValueError, match="y has 2 columns but the density has 1 output"):
+        evaluate_model(model, np.eye(3), np.ones((3, 2)))

@@ -1,4 +1,4 @@
-"""Unknown categories and missing values in a table, count_noun block by block."""
+"""Unknown categories and missing values in a table, counted block by block."""
 
 from __future__ import annotations
 

@@ -41,10 +41,15 @@ def select_columns(
     for name in targets:
         if targets.count(name) > 1:
             raise TableError(ParameterValue("target"), f" names {name!r} twice: name it once")
-        if name in included:
-            raise TableError(
-                f"column {name!r} is a target: remove it from ", ParameterValue("features")
-            )
+        for parameter, others in (
+            ("features", included),
+            ("exclude", excluded),
+            ("categorical", categories),
+        ):
+            if name in others:
+                raise TableError(
+                    f"column {name!r} is a target: remove it from ", ParameterValue(parameter)
+                )
     chosen = [name for name in included or known if name not in (*targets, *excluded)]
     notes: tuple[str, ...] = ()
     if "" in chosen:

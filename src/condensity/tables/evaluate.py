@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from condensity._typing import Array, Mask
+from condensity._utils.validation import check_same_length, check_targets
 from condensity.distributions import Distribution
 from condensity.estimators import Reduced
 from condensity.metrics import squared_loss_by_row
@@ -148,7 +149,9 @@ def evaluate_model(model: Any, X: Any, Y: Any) -> Evaluation:
     >>> evaluate_model(model, X, y).error == -model.score(X, y)
     True
     """
-    return RowLosses.of(model, np.asarray(X), _as_matrix(Y)).evaluation()
+    X, Y = np.asarray(X), check_targets(Y, n_outputs=model._n_outputs)[0]
+    check_same_length(X, Y)
+    return RowLosses.of(model, X, Y).evaluation()
 
 
 def compare_with_baselines(model: Any, train: tuple[Any, Any], test: tuple[Any, Any]) -> Evaluation:

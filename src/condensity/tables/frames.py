@@ -70,7 +70,7 @@ def number_column(
 ) -> Array:
     """Numbers of a column, NaN for a missing value; an error for other text: (m,).
 
-    The error names the row: rows are count_noun from ``first_row``, or have the numbers ``rows``.
+    The error names the row: rows are counted from ``first_row``, or have the numbers ``rows``.
     """
     values = np.array([np.nan if cell is None else _number(cell) for cell in column], dtype=float)
     invalid = np.isinf(values)
