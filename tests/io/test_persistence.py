@@ -314,3 +314,32 @@ def test_swapped_arguments_are_named(tmp_path):
         TypeError, match=r"model must be a fitted model, .* call save\(model, path\)"
     ):
         condensity.save(str(tmp_path / "m.cdn"), SIR())
+
+
+#: Attributes of fitted estimators in files.
+COMMON = "n_features_in_"
+ANSWER = f"{COMMON} _density _n_outputs _y_axes cv_results_ bandwidth_"
+KERNELS = f"{ANSWER} n_centers_ penalty_"
+DIRECTIONS = f"{COMMON} _n_features_out components_"
+SEARCH = f"{DIRECTIONS} n_components_ n_iter_ subspaces_ history_ cv_results_ bandwidth_ penalty_"
+STORED_ATTRIBUTES = {
+    LSCE(1, n_starts=1, n_members=1, max_iter=3, random_state=0): f"{KERNELS} {DIRECTIONS} "
+    "n_components_ n_iter_ cv_score_ location_ n_members_ stretch_ subspace_agreement_",
+    LSCE.as_published(1).set_params(n_starts=1, **FIXED): f"{KERNELS} {SEARCH} sce_",
+    LSCDE(**FIXED): f"{KERNELS} sce_",
+    EpsilonKDE(1.0, 0.5, random_state=0): f"{ANSWER} epsilon_",
+    LSMI(1, n_starts=1, **FIXED): f"{SEARCH} _x_scaling n_centers_ smi_",
+    SIR(): f"{DIRECTIONS} _x_scaling eigenvalues_ n_slices_",
+    FixedSubspace(): DIRECTIONS,
+    Reduced(SIR(), LSCDE(**FIXED), random_state=0): f"{COMMON} _n_features_out _n_outputs _y_axes "
+    "cv_results_ density_ n_components_ reducer_",
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "names"), STORED_ATTRIBUTES.items(), ids=lambda value: type(value).__name__
+)
+def test_attributes_of_fitted_models_do_not_change(model, names):
+    """They are stored by their names: add an alias for reading before one is renamed."""
+    fitted = vars(model.fit(*data())).keys() - model.get_params(deep=False).keys()
+    assert fitted == set(names.split())
