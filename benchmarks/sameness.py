@@ -65,7 +65,7 @@ TOLERANCE = 1e-9
 LEAST = 1e-4
 #: Rows and more of them: the second are answered part by part if each has 300 components.
 FEW, MANY = 12, 20_000
-GOLDEN = Path(__file__).resolve().parents[1] / "tests" / "data"
+GOLDEN = Path(__file__).resolve().parents[1] / "tests" / "model_files"
 ALONE = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",

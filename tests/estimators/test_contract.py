@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from condensity import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
 from condensity.datasets import toy_b
-from condensity.distributions import chunked as parted
+from condensity.distributions import chunked as chunked_module
 from condensity.estimators.kernel_estimator import KernelEstimator
 from condensity.fitting.selection import BANDWIDTHS, PENALTIES, RAW_BANDWIDTHS
 
@@ -211,8 +211,8 @@ def test_many_rows_are_answered_a_few_at_a_time(estimator, monkeypatch):
     model = clone(estimator).fit(X, Y)
     whole = model.predict(X), model.score(X, Y, np.arange(80))
     sizes, answer = [], type(model)._at
-    monkeypatch.setattr(parted, "BLOCK", 10 * model._width)
-    monkeypatch.setattr(parted, "CHUNK", 10 * model._width)
+    monkeypatch.setattr(chunked_module, "BLOCK", 10 * model._width)
+    monkeypatch.setattr(chunked_module, "CHUNK", 10 * model._width)
     monkeypatch.setattr(
         type(model), "_at", lambda self, inputs: sizes.append(len(inputs)) or answer(self, inputs)
     )

@@ -6,7 +6,7 @@ from sklearn.model_selection import KFold
 import oracles
 from condensity import LSCDE
 from condensity.datasets import illustrative, toy_b
-from condensity.distributions import chunked as parted
+from condensity.distributions import chunked as chunked_module
 from condensity.metrics import squared_loss
 
 
@@ -116,10 +116,10 @@ def test_densities_of_very_many_rows_are_made_part_by_part(monkeypatch):
     X, y = toy_b().sample(80, random_state=0)
     model = LSCDE(bandwidth=0.5, penalty=0.1, random_state=0).fit(X, y)
     whole, score, mean = model.predict_dist(X), model.score(X, y), model.predict(X)
-    monkeypatch.setattr(parted, "BLOCK", 10 * model.n_centers_)
-    monkeypatch.setattr(parted, "CHUNK", 7 * model.n_centers_)
+    monkeypatch.setattr(chunked_module, "BLOCK", 10 * model.n_centers_)
+    monkeypatch.setattr(chunked_module, "CHUNK", 7 * model.n_centers_)
     parts = model.predict_dist(X)
-    assert isinstance(parts, parted.ChunkedDistribution)
+    assert isinstance(parts, chunked_module.ChunkedDistribution)
     np.testing.assert_allclose(parts.quantile([0.1, 0.5]), whole.quantile([0.1, 0.5]), rtol=1e-12)
     assert model.score(X, y) == pytest.approx(score, rel=1e-12)
     assert squared_loss(parts, y) == pytest.approx(-score, rel=1e-12)
