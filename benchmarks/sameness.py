@@ -723,6 +723,8 @@ def asked_of_older(model: Any, again: Path) -> dict[str, Any]:
         found["table, again"] = condensity.load(again).predict_dist(table).mean()
         model = model.model
     X = rng.standard_normal((FEW, model.n_features_in_))
+    if not hasattr(model, "predict"):
+        return {"z": model.transform(X), "again": condensity.load(again).transform(X)}
     y = rng.standard_normal(np.shape(model.predict(X)))
     return found | asked_of(model, X, y) | {"again": fitted(condensity.load(again))}
 
