@@ -57,7 +57,7 @@ LAYERS = {  # what each room may use of the others
         "metrics",
         "plots",
     },
-    "demo": {"_utils", "datasets", "estimators", "explorer", "lsce", "metrics", "plots"},
+    "demo": {"_utils", "datasets", "estimators", "explorer", "lsce", "metrics", "plots", "tables"},
     "cli": {
         "distributions",
         "_typing",

@@ -23,6 +23,7 @@ from condensity.explorer import write_report
 from condensity.lsce.configurations import Configuration
 from condensity.metrics import subspace_error
 from condensity.plots import plot_density
+from condensity.tables.errors import count_noun
 
 PICTURE = Path("condensity-demo.png")
 
@@ -77,8 +78,8 @@ def summary(problem: DemoProblem, model: LSCE) -> list[str]:
     intervals = model.predict_dist(X_test).interval(0.9)
     coverage = np.mean((intervals[:, 0] <= y_test) & (y_test <= intervals[:, 1]))
     return [
-        f"{problem.title}: {model.n_components_} directions found among "
-        f"{len(problem.names)} inputs",
+        f"{problem.title}: {count_noun(model.n_components_, 'direction')} found among "
+        f"{count_noun(len(problem.names), 'input')}",
         *(
             f"  z{i + 1} = {direction_in_words(w, problem.names)}"
             for i, w in enumerate(model.components_)
