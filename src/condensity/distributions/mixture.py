@@ -70,7 +70,7 @@ class Mixture(Distribution):
         if not np.isfinite(total).all():
             row = int(np.argmin(np.isfinite(total)))
             raise ValueError(
-                f"log_weights of row {row} hold NaN, +inf or nothing but -inf: "
+                f"log_weights of row {row} contain NaN or +inf, or are all -inf: "
                 "each row needs at least one finite log weight"
             )
         self.blocks = tuple(block.weighted(block.log_weights - total[:, None]) for block in blocks)
