@@ -120,3 +120,24 @@ def test_centers_are_drawn_with_the_weights_of_the_sample():
         drawn[draw_centers(heavy.weight, 2, rng)] += 1 / 500
     # Without replacement: 0.4 + 0.4 * 0.4 / 0.6 + 2 * 0.1 * 0.4 / 0.9.
     np.testing.assert_allclose(drawn[:2], 0.4 + 0.16 / 0.6 + 0.08 / 0.9, atol=0.05)
+
+
+def test_thinned_keeps_the_sample_and_some_of_the_centres():
+    plan = random_plan(n=60, n_centers=30, n_folds=3)
+    thinned = plan.thinned(7)
+    assert thinned.sample is plan.sample
+    assert len(thinned.basis) == 7
+    labels, rows = fold_labels(plan), center_rows(thinned)
+    assert set(rows) < set(center_rows(plan))
+    for k, row in enumerate(rows):
+        assert thinned.known[:, k].nonzero()[0].tolist() == [labels[row]]
+    assert plan.thinned(30) is plan
+
+
+def test_centres_are_not_thinned_if_a_fold_would_have_none():
+    sample = random_sample(4, n=12)
+    labels = np.array([0] * 11 + [1])
+    mass = fold_weights(sample.weight, np.arange(12), labels)
+    plan = FoldedSample.cut(sample, mass, np.array([0, 1, 11, 2, 3]))
+    assert plan.thinned(2) is plan  # the first and the last are both in fold 0
+    assert len(plan.thinned(3).basis) == 3

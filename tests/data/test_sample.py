@@ -76,3 +76,16 @@ def test_scaling_works_in_any_unit(unit):
     X, weight = random_sample(5, n=40).X, np.full(40, 1 / 40)
     scaling = Scaling.of(X * unit, weight)
     np.testing.assert_allclose(scaling.apply(X * unit), Scaling.of(X, weight).apply(X), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"), [("variance", lambda x: x.std()), ("range", np.ptp), ("none", lambda x: 1.0)]
+)
+def test_the_unit_of_length_may_be_chosen(name, unit):
+    values = np.random.default_rng(0).normal(3, [[5.0, 0.1, 0.0]], size=(40, 3))
+    scaling = Scaling.of(values, np.full(40, 1 / 40)).in_unit(name, values)
+    scaled = scaling.apply(values)
+    for j in (0, 1):
+        x = values[:, j]
+        np.testing.assert_allclose(scaled[:, j], (x - x.mean()) / unit(x), atol=1e-12)
+    assert (scaled[:, 2] == 0).all()  # a constant column stays without effect

@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
 import oracles
-from condensity import LSCDE, LSCE
+from condensity import LSCDE, LSCE, LSMI
 from condensity.datasets import toy_a, toy_b
 from condensity.estimators.published_lsce import PublishedLSCE
 from condensity.metrics import subspace_error
@@ -30,28 +30,73 @@ def test_the_published_procedure_finds_the_subspace_of_toy_a():
     assert subspace_error(model.components_, toy_a().components) < 0.2
 
 
-def test_as_published_is_twenty_starts_one_bandwidth_and_the_smallest_sce(published):
+def test_as_published_is_twenty_starts_one_bandwidth_and_the_smallest_loss(published):
     model, _, _ = published
-    assert len(model.history_) == 20
-    assert model.sce_ == min(start.value for start in model.history_)
+    assert [start.n_centers for start in model.history_[:20]] == [100] * 20
+    last = model.history_[20:]
+    assert 1 <= len(last) <= 3
+    assert {start.n_centers for start in last} == {model.n_centers_} == {150}
+    best = min(last, key=lambda start: start.loss)
+    assert (model.sce_, model.cv_results_["mean_test_score"].max()) == (best.value, -best.loss)
     sigma_z, sigma_y = model.bandwidth_
     assert sigma_z == sigma_y
 
 
+def test_with_the_raw_score_the_smallest_sce_is_kept():
+    X, y = toy_a().sample(60, random_state=1)
+    model = LSCE.as_published(2, scoring="raw", random_state=0).set_params(n_starts=4).fit(X, y)
+    assert model.sce_ == min(start.value for start in model.history_)
+    assert model.sce_ < max(start.value for start in model.history_)
+
+
+def scaled(values, scaling):
+    """By plain formulae: zero mean, and unit variance, range or unit."""
+    unit = {"variance": values.std(0), "range": np.ptp(values, axis=0), "none": 1.0}[scaling]
+    return (values - values.mean(0)) / unit
+
+
+@pytest.mark.parametrize("make", [PublishedLSCE, LSMI])
+def test_scaling_is_the_same_as_to_scale_in_advance(make):
+    X, y = toy_b().sample(60, random_state=2)
+    X = X * [1.0, 5.0, 0.1, 1.0, 1.0]
+    for scaling in ("variance", "range", "none"):
+        fixed = {"n_starts": 2, "bandwidth": 0.4, "penalty": 0.01, "random_state": 0}
+        a = make(1, scaling=scaling, **fixed).fit(X, y)
+        b = make(1, scaling="none", **fixed).fit(scaled(X, scaling), scaled(y, scaling))
+        np.testing.assert_allclose(abs(a.components_), abs(b.components_), atol=1e-6)
+        np.testing.assert_allclose(a.transform(X), scaled(X, scaling) @ a.components_.T, atol=1e-9)
+
+
+def test_candidates_start_at_a_tenth_of_a_standard_deviation_or_a_thirtieth_of_the_range():
+    X, y = toy_b().sample(40, random_state=2)
+    for scaling, smallest in (("variance", 0.1), ("range", 10**-1.5), ("none", 10**-1.5)):
+        model = PublishedLSCE(1, n_starts=1, scaling=scaling, random_state=0).fit(X, y)
+        table = model.cv_results_["param_sigma_y"]
+        assert table.min() == pytest.approx(smallest)
+        assert table.max() == pytest.approx(10**0.5)
+
+
+@pytest.mark.parametrize(("name", "value"), [("scaling", "sd"), ("scoring", "log")])
+def test_unknown_options_are_refused_with_the_known_ones(name, value):
+    X, y = toy_b().sample(40, random_state=2)
+    with pytest.raises(ValueError, match=f"{name} must be .*got '{value}'"):
+        PublishedLSCE(1, **{name: value}).fit(X, y)
+
+
 def test_the_fit_is_that_of_lscde_in_the_reduced_coordinates(published):
     model, X, y = published
-    Z = (X - X.mean(0)) / X.std(0) @ model.components_.T
-    sigma_z, sigma_y = model.bandwidth_
-    # LSCDE standardises z once more: the same kernel in units of its standard deviation.
-    same = LSCDE(bandwidth=(sigma_z / Z.std(), sigma_y), penalty=model.penalty_).fit(Z, y)
+    Z, V = scaled(X, "range") @ model.components_.T, scaled(y, "range")
+    fixed = {"bandwidth": model.bandwidth_, "penalty": model.penalty_}
+    same = LSCDE(scaling="none", **fixed).fit(Z, V)
     assert same.sce_ == pytest.approx(model.sce_, rel=1e-9)
-    np.testing.assert_allclose(model.predict(X), same.predict(Z), rtol=1e-8)
+    means = same.predict(Z) * np.ptp(y) + y.mean()
+    np.testing.assert_allclose(model.predict(X), means, rtol=1e-8)
 
 
 def test_components_are_orthonormal_and_transform_applies_them(published):
     model, X, _ = published
     np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(1), atol=1e-12)
-    Z = (X - X.mean(0)) / X.std(0) @ model.components_.T
+    Z = scaled(X, "range") @ model.components_.T
     np.testing.assert_allclose(model.transform(X), Z, atol=1e-12)
 
 
@@ -66,7 +111,7 @@ def test_history_tells_of_every_start(published):
 
 
 def test_published_auto_tries_every_dimension_and_keeps_the_best_scored_one():
-    X, y = toy_b().sample(120, random_state=3)
+    X, y = toy_b().sample(100, random_state=3)
     model = PublishedLSCE(n_starts=2, random_state=0).fit(X[:, :3], y)
     table = pd.DataFrame(model.cv_results_)
     assert sorted(table.param_n_components.unique()) == [1, 2, 3]
@@ -87,7 +132,7 @@ def test_auto_works_with_everything_else_fixed():
 def test_all_components_is_no_reduction():
     X, y = toy_b().sample(80, random_state=4)
     fixed = {"bandwidth": 0.8, "penalty": 0.01, "random_state": 0}
-    full = PublishedLSCE(n_components=5, **fixed).fit(X, y)
+    full = PublishedLSCE(n_components=5, scaling="variance", **fixed).fit(X, y)
     plain = LSCDE(**fixed).fit(X, y)
     np.testing.assert_allclose(full.predict(X), plain.predict(X), rtol=1e-9)
     assert full.sce_ == pytest.approx(plain.sce_, rel=1e-10)
@@ -125,7 +170,9 @@ def test_verbose_prints_a_line_for_every_start(capsys):
     PublishedLSCE(n_components=1, n_starts=3, random_state=0, verbose=1).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
-    assert re.fullmatch(r"\[LSCE\] start 2 of 3: n_components=1, SCE -\d+\.\d{4}", lines[1])
+    assert re.fullmatch(
+        r"\[LSCE\] start 2 of 3, 50 centres: n_components=1, SCE -\d+\.\d{4}", lines[1]
+    )
 
 
 def test_a_callable_hears_of_every_start_instead(capsys):
@@ -145,10 +192,11 @@ def test_densities_of_reduced_inputs_are_those_of_the_inputs():
         model.predict_dist_reduced(np.zeros((1, 3)))
 
 
-def test_scores_belong_to_the_subspace_that_is_returned():
+@pytest.mark.parametrize("scoring", ["raw", "normalised"])
+def test_scores_belong_to_the_subspace_that_is_returned(scoring):
     X, y = toy_a().sample(60, random_state=1)
     folds = list(KFold(5).split(X))
-    model = PublishedLSCE(2, n_starts=2, cv=folds, random_state=0).fit(X, y)
+    model = PublishedLSCE(2, n_starts=2, scoring=scoring, cv=folds, random_state=0).fit(X, y)
     table = pd.DataFrame(model.cv_results_)
     row = table.loc[table.mean_test_score.idxmax()]
     assert row.mean_test_score == pytest.approx(-cv_loss(model, X, y, folds), rel=1e-8)
@@ -156,13 +204,19 @@ def test_scores_belong_to_the_subspace_that_is_returned():
 
 def cv_loss(model, X, y, folds):
     """Refit at the model's subspace without each fold, by the oracle's loops."""
-    Z = (X - X.mean(0)) / X.std(0) @ model.components_.T
-    V = ((y - y.mean()) / y.std())[:, None]
+    Z, V = scaled(X, "range") @ model.components_.T, scaled(y, "range")[:, None]
     eye, (sigma_z, sigma_y), losses = np.eye(Z.shape[1]), model.bandwidth_, []
     for train, test in folds:
-        args = Z[train], V[train], sigma_z, sigma_y
-        G, h = oracles.G_and_h(eye, Z[train], V[train], *args)
+        centers = Z[train], V[train]
+        G, h = oracles.G_and_h(eye, *centers, *centers, sigma_z, sigma_y)
         alpha = np.linalg.solve(G + model.penalty_ * np.eye(len(h)), h)
-        G, h = oracles.G_and_h(eye, Z[test], V[test], *args)
-        losses.append(alpha @ G @ alpha / 2 - h @ alpha)
+        if model.scoring == "raw":
+            G, h = oracles.G_and_h(eye, Z[test], V[test], *centers, sigma_z, sigma_y)
+            losses.append(alpha @ G @ alpha / 2 - h @ alpha)
+            continue
+        grid = np.arange(-1.5, 1.5, 0.01)[:, None]
+        for z, v in zip(Z[test], V[test], strict=True):
+            of = z, *centers, alpha, sigma_z, sigma_y
+            square = sum(oracles.conditional_density(y, *of) ** 2 for y in grid) * 0.01
+            losses.append(0.5 * square - oracles.conditional_density(v, *of))
     return np.mean(losses)

@@ -7,8 +7,8 @@ import oracles
 from condensity.data.folds import FoldedSample, draw_folds
 from condensity.fitting.selection import (
     BANDWIDTHS,
+    LSMI_BANDWIDTHS,
     PENALTIES,
-    RAW_BANDWIDTHS,
     Candidates,
     first_minimum,
     normalised_losses,
@@ -24,7 +24,7 @@ CANDIDATES = Candidates(((0.5, 0.5), (1.1, 0.4)), (0.01, 0.3))
 
 def test_the_documented_grids():
     np.testing.assert_allclose(BANDWIDTHS, 10 ** np.linspace(-1.5, 0.5, 9))
-    np.testing.assert_allclose(RAW_BANDWIDTHS, 10 ** np.linspace(-1, 0.5, 7))
+    np.testing.assert_allclose(LSMI_BANDWIDTHS, 10 ** np.linspace(-2, 2, 9))
     np.testing.assert_allclose(PENALTIES, 10 ** np.linspace(-3, 1, 9))
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from condensity.fitting.selection import Candidates, raw_losses, select
+from condensity.fitting.selection import Candidates, normalised_losses, raw_losses, select
 from condensity.lsce import published
 from condensity.lsce.published import (
     Procedure,
@@ -11,6 +11,7 @@ from condensity.lsce.published import (
     search_from_starts,
 )
 from condensity.subspaces.descent import Stop
+from condensity.subspaces.grassmann import projector_gap
 from problems import random_plan, random_subspace
 
 GRID = Candidates(((0.5, 0.5), (1.0, 1.0)), (0.01, 0.1))
@@ -18,8 +19,19 @@ QUIET = {"mapper": map, "report": lambda progress: None}
 PLAN = random_plan(n=60, n_centers=30, n_folds=3)
 
 
+def fixed(max_steps):
+    """A procedure with one candidate."""
+    return Procedure(Candidates(((0.7, 0.7),), (0.05,)), False, raw_losses, False, max_steps)
+
+
+def scored(max_steps, *, by_score=False):
+    """A procedure that selects a model by cross-validation."""
+    score = normalised_losses if by_score else raw_losses
+    return Procedure(GRID, True, score, by_score, max_steps)
+
+
 def test_learning_from_a_start_ends_lower_than_it_began():
-    procedure = Procedure(Candidates(((0.7, 0.7),), (0.05,)), False, 100)
+    procedure = fixed(100)
     W = random_subspace(0, 1, 4)
     solution = descend_from(PLAN, procedure, W)
     problem = sce_problem(PLAN, solution.choice)
@@ -47,7 +59,9 @@ def test_the_model_is_selected_every_fifth_step_of_the_first_half_and_at_the_end
     monkeypatch.setattr(published, "SUBSPACE_TOL", 0.0)
     monkeypatch.setattr(published, "GRADIENT_TOL", 0.0)
     asked.clear()
-    solution = descend_from(PLAN, Recorder(GRID, True, 20), random_subspace(1, 2, 4))
+    solution = descend_from(
+        PLAN, Recorder(GRID, True, raw_losses, False, 20), random_subspace(1, 2, 4)
+    )
     assert solution.n_steps == 20
     assert len(solution.values) == 4 * 6 + 1  # four rounds of five steps, and the end
     # before steps 1, 6 and 11, and once more where the search ends
@@ -56,7 +70,7 @@ def test_the_model_is_selected_every_fifth_step_of_the_first_half_and_at_the_end
 
 
 def test_choice_loss_and_coefficients_belong_to_the_w_that_is_returned():
-    solution = descend_from(PLAN, Procedure(GRID, True, 10), random_subspace(1, 2, 4))
+    solution = descend_from(PLAN, scored(10), random_subspace(1, 2, 4))
     selected = select(PLAN, solution.W, GRID, raw_losses)
     assert solution.choice.loss == selected.loss
     end = sce_problem(PLAN, selected).at(solution.W)
@@ -65,8 +79,7 @@ def test_choice_loss_and_coefficients_belong_to_the_w_that_is_returned():
 
 
 def test_a_start_that_gains_little_is_at_rest():
-    fixed = Procedure(Candidates(((0.7, 0.7),), (0.05,)), False, 1000)
-    solution = descend_from(PLAN, fixed, random_subspace(0, 2, 4))
+    solution = descend_from(PLAN, fixed(1000), random_subspace(0, 2, 4))
     assert solution.stop is Stop.CONVERGED
     gain = solution.values[-7] - solution.values[-2]  # over the last round
     assert gain <= 1e-3 * abs(solution.value)
@@ -74,7 +87,7 @@ def test_a_start_that_gains_little_is_at_rest():
 
 
 def test_steps_never_exceed_the_limit():
-    solution = descend_from(PLAN, Procedure(GRID, True, 7), random_subspace(2, 2, 4))
+    solution = descend_from(PLAN, scored(7), random_subspace(2, 2, 4))
     assert solution.n_steps <= 7
     assert solution.stop in {Stop.STEP_LIMIT, Stop.CONVERGED}
 
@@ -82,10 +95,48 @@ def test_steps_never_exceed_the_limit():
 def test_search_reports_every_start_in_order():
     heard = []
     starts = [random_subspace(seed, 1, 4) for seed in range(3)]
-    procedure = Procedure(GRID, True, 5)
-    solutions = search_from_starts(PLAN, procedure, starts, mapper=map, report=heard.append)
+    (solutions,) = search_from_starts(PLAN, scored(5), starts, mapper=map, report=heard.append)
     assert [p.value for p in heard] == [s.value for s in solutions]
-    assert [p.done for p in heard] == [1, 2, 3]
+    assert [(p.done, p.total, p.n_centers) for p in heard] == [(1, 3, 30), (2, 3, 30), (3, 3, 30)]
+
+
+def test_models_are_selected_by_the_score_of_the_procedure():
+    W = random_subspace(1, 2, 4)
+    for procedure in (scored(5), scored(5, by_score=True)):
+        expected = select(PLAN, W, GRID, procedure.score)
+        assert procedure.choose(PLAN, W).loss == expected.loss
+    assert scored(5).choose(PLAN, W).loss != scored(5, by_score=True).choose(PLAN, W).loss
+
+
+@pytest.mark.parametrize("by_score", [False, True])
+def test_with_many_centres_the_best_starts_go_on_with_all_of_them(monkeypatch, by_score):
+    monkeypatch.setattr(published, "FIRST_CENTERS", 10)
+    monkeypatch.setattr(published, "SAME_SUBSPACE", 0.3)
+    heard, procedure = [], scored(20, by_score=by_score)
+    starts = [random_subspace(seed, dz, 4) for dz in (1, 2) for seed in range(8)] + [np.eye(4)]
+    first, last = search_from_starts(PLAN, procedure, starts, mapper=map, report=heard.append)
+    assert [len(s.alpha) for s in first] == [10] * 17
+    assert [len(s.alpha) for s in last] == [30] * len(last)
+    assert [p.total for p in heard] == [17] * 17 + [len(last)] * len(last)
+    began = iter(last)
+    for dz in (1, 2, 4):
+        ranked = sorted((s for s in first if len(s.W) == dz), key=procedure.loss)
+        expected = []
+        for s in ranked:
+            if all(projector_gap(s.W, e.W) > 0.3 for e in expected):
+                expected.append(s)
+        for s in expected[:3]:  # each goes on from where it ended
+            end = descend_from(PLAN, procedure, s.W)
+            np.testing.assert_array_equal(next(began).W, end.W)
+    assert next(began, None) is None
+
+
+def test_starts_are_compared_by_held_out_loss_or_by_the_objective():
+    solution = descend_from(PLAN, scored(5), random_subspace(1, 2, 4))
+    assert scored(5).loss(solution) == solution.value
+    assert scored(5, by_score=True).loss(solution) == solution.choice.loss
+    alone = descend_from(PLAN, fixed(5), random_subspace(1, 2, 4))  # nothing was held out
+    assert fixed(5).loss(alone) == alone.value
 
 
 def test_starts_are_orthonormal_and_blind_to_inputs_that_do_not_vary():

@@ -6,7 +6,7 @@ centres that lie only on its samples are left out too: otherwise they would expl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,6 +33,18 @@ class FoldedSample:
         fold, row = np.nonzero(held)
         sample = Sample(measure.X[row], measure.Y[row], mass[fold, row] / mass.sum())
         return cls(sample, _slices(held.sum(axis=1).tolist()), measure[centers], held[:, centers])
+
+    def thinned(self, n_centers: int) -> FoldedSample:
+        """The same sample with at most ``n_centers`` of its centres, evenly spaced in their order.
+
+        All centres are kept if a fold would otherwise have no usable centre.
+        """
+        b = len(self.basis)
+        if b <= n_centers:
+            return self
+        kept = np.linspace(0, b - 1, n_centers).round().astype(np.intp)
+        thinned = replace(self, basis=self.basis[kept], known=self.known[:, kept])
+        return thinned if thinned.usable.any(axis=1).all() else self
 
     @property
     def usable(self) -> Mask:

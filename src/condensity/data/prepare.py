@@ -18,7 +18,7 @@ import numpy as np
 from condensity._typing import Array, Indices, Mask
 from condensity._utils.dask_collections import delayed_chunks, empty_header, is_dask
 from condensity._utils.parallel import Mapper
-from condensity._utils.parameters import check_count
+from condensity._utils.parameters import check_count, check_option
 from condensity._utils.validation import (
     check_enough,
     check_folds,
@@ -42,7 +42,7 @@ from condensity.data.folds import (
     fold_weights,
     is_contingency_table,
 )
-from condensity.data.sample import Sample, Scaling, canonical
+from condensity.data.sample import UNITS, Sample, Scaling, canonical
 from condensity.data.subsample import row_hashes, smallest_hashes
 from condensity.distributions.bounded import Bounds
 
@@ -110,6 +110,7 @@ def prepare(
     n_members: int = 1,
     subsample: int | None = None,
     bounds: Any = None,
+    scaling: str = "variance",
     mapper: Mapper = map,
 ) -> TrainingData:
     """Validate the samples of a caller and draw centres and folds.
@@ -136,6 +137,8 @@ def prepare(
         Largest number of samples for model selection; None takes all.
     bounds : None, pair or one pair for each output
         Bounds of y.
+    scaling : str
+        The unit of length of inputs and outputs, one of ``UNITS``.
     mapper : callable
         Maps over the chunks of the remaining samples.
 
@@ -144,6 +147,7 @@ def prepare(
     TrainingData
         The samples as all algorithms use them.
     """
+    unit = check_option("scaling", scaling, UNITS)
     center_rng, fold_rng, row_rng = rng.spawn(3)
     seed = int(row_rng.integers(2**63))
     if is_dask(X, y, sample_weight):
@@ -160,6 +164,9 @@ def prepare(
     y_scaling = Scaling.of(sample.Y, sample.weight)
     drawn = None if rows.remaining is None else len(sample)
     check_varies(x_scaling.sd, y_scaling.sd, column_names(X), subsample=drawn)
+    x_scaling, y_scaling = (
+        s.in_unit(unit, values) for s, values in ((x_scaling, sample.X), (y_scaling, sample.Y))
+    )
     centers = draw_centers(sample.weight, min(count, len(sample)), center_rng)
     partitions = _partitions(rows, sample, origin, group, centers, n_members, fold_rng)
     remaining = None

@@ -51,12 +51,16 @@ def canonical(X: Array, Y: Array, weight: Array) -> tuple[Sample, Indices, Indic
     return Sample(X[first], Y[first], merged / merged.sum()), origin, np.cumsum(new) - 1
 
 
+#: Units of length of a column: its standard deviation, its range, or the unit of the data.
+UNITS = ("variance", "range", "none")
+
+
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Standardisation ``(values - mean) / sd`` of columns; a constant column becomes zero."""
+    """Scaling ``(values - mean) / sd`` of columns; a constant column becomes zero."""
 
     mean: Array  # (d,)
-    sd: Array  # (d,) zero marks a constant column
+    sd: Array  # (d,) standard deviation, or another unit of length; zero marks a constant column
 
     @classmethod
     def of(cls, values: Array, weight: Array) -> Scaling:
@@ -75,6 +79,13 @@ class Scaling:
     def varies(self) -> Mask:
         """Which columns vary, (d,)."""
         return self.sd > 0
+
+    def in_unit(self, name: str, values: Array) -> Scaling:
+        """The same columns with one of ``UNITS`` as the unit of length, for ``values`` (n, d)."""
+        if name == "variance":
+            return self
+        unit = np.ptp(values, axis=0) if name == "range" else 1.0
+        return Scaling(self.mean, np.where(self.varies, unit, 0.0))
 
     def apply(self, values: Array) -> Array:
         """Standardise ``values`` (m, d)."""

@@ -17,7 +17,7 @@ class EpsilonKDE(ConditionalDensityEstimator):
     """Kernel density estimation among ε-neighbours: p(y|x) from the samples near x.
 
     ``p(y|x)`` is the mean of ``N(y; y_k, sigma_y^2)`` over the samples k with ``|x - x_k| <=
-    epsilon``, or over the nearest samples if there are none.  Inputs and outputs are standardised
+    epsilon``, or over the nearest samples if there are none.  Inputs and outputs are scaled
     first.  Epsilon and the bandwidth are those with the smallest held-out squared loss.  Equal
     samples share a fold, so that no sample is predicted from its copy.  It is a baseline of the
     paper [1]_.  Its accuracy drops most when there are many inputs.
@@ -25,15 +25,18 @@ class EpsilonKDE(ConditionalDensityEstimator):
     Parameters
     ----------
     epsilon : None or float, default=None
-        Radius of the neighbourhood, in standard deviations of the inputs.  Infinity takes all
+        Radius of the neighbourhood, in the unit of ``scaling``.  Infinity takes all
         samples, 0 the nearest.  None selects it by cross-validation, from quantiles of the
         distances between samples and infinity.
     bandwidth : None or float, default=None
-        Width sigma_y of the kernels, in standard deviations of the outputs.  None selects it by
+        Width sigma_y of the kernels, in the unit of ``scaling``.  None selects it by
         cross-validation.
     cv : int, splitter or iterable of splits, default=5
         Number of random folds, or splits that hold out every sample exactly once.  For folds by
         group pass ``list(GroupKFold(5).split(X, y, groups))``.
+    scaling : {"variance", "range", "none"}, default="variance"
+        The unit of length of inputs and outputs: their standard deviations, their ranges in the
+        training sample, or the unit of the data.
     random_state : None, int, RandomState or Generator, default=None
         Seed for the folds.
     n_jobs : None or int, default=None
@@ -42,9 +45,9 @@ class EpsilonKDE(ConditionalDensityEstimator):
     Attributes
     ----------
     epsilon_ : float
-        Radius, in standard deviations of the inputs.
+        Radius, in the unit of ``scaling``.
     bandwidth_ : float
-        sigma_y, in standard deviations of the outputs.
+        sigma_y, in the unit of ``scaling``.
     cv_results_ : dict of ndarray
         Held-out scores of all candidates, in the units of ``score``;
         ``pandas.DataFrame(cv_results_)`` shows them.
@@ -79,12 +82,14 @@ class EpsilonKDE(ConditionalDensityEstimator):
         epsilon: float | None = None,
         bandwidth: float | None = None,
         cv: Any = 5,
+        scaling: str = "variance",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.bandwidth = bandwidth
         self.cv = cv
+        self.scaling = scaling
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -116,6 +121,7 @@ class EpsilonKDE(ConditionalDensityEstimator):
             rng,
             cv=(5 if self.cv is None else self.cv) if scored else None,
             to_fix="both epsilon and bandwidth",
+            scaling=self.scaling,
         )
         sample = data.standardised
         if epsilon is not None and width is not None:

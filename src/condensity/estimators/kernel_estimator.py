@@ -38,6 +38,7 @@ class KernelEstimator(BaseEstimator):
         n_members: int = 1,
         subsample: int | None = None,
         bounds: Any = None,
+        scaling: str = "variance",
     ) -> TrainingData:
         """Validate the samples and draw centres; draw folds only if candidates are ``scored``."""
         return prepare(
@@ -53,6 +54,7 @@ class KernelEstimator(BaseEstimator):
             n_members=n_members,
             subsample=subsample,
             bounds=bounds,
+            scaling=scaling,
             mapper=thread_map(self.n_jobs),
         )
 

@@ -22,7 +22,7 @@ class LSCDE(ConditionalDensityEstimator, KernelEstimator):
     The density is modelled as ``sum_k alpha_k exp(-|x - c_k|^2 / (2 sigma_z^2)) exp(-|y - v_k|^2 /
     (2 sigma_y^2))``.  The coefficients minimise the squared error ``1/2 int (p_hat - p)^2 p(x) dx
     dy``, which is a linear system [1]_.  Then negative coefficients are clipped and the density is
-    normalised.  Inputs and outputs are standardised first.  Bandwidth and penalty are those with
+    normalised.  Inputs and outputs are scaled first.  Bandwidth and penalty are those with
     the smallest held-out squared loss of the clipped, normalised density.
 
     Parameters
@@ -31,13 +31,16 @@ class LSCDE(ConditionalDensityEstimator, KernelEstimator):
         Number of samples that carry a basis function, at most n.  "auto" takes all samples, but
         at most 200.
     bandwidth : None, float or (float, float), default=None
-        One sigma for x and y, or the pair (sigma_z, sigma_y), in standard deviations of the
-        training sample.  None selects it by cross-validation.
+        One sigma for x and y, or the pair (sigma_z, sigma_y), in the unit of ``scaling``.
+        None selects it by cross-validation.
     penalty : None or float, default=None
         Weight of ``|alpha|^2 / 2``.  None selects it by cross-validation.
     cv : int, splitter or iterable of splits, default=5
         Number of random folds, or splits that hold out every sample exactly once.  For folds by
         group pass ``list(GroupKFold(5).split(X, y, groups))``.
+    scaling : {"variance", "range", "none"}, default="variance"
+        The unit of length of inputs and outputs: their standard deviations, their ranges in the
+        training sample, or the unit of the data.
     subsample : None or int, default=2000
         Maximum number of samples used for model selection; the final fit always uses all of them.
         None: no limit.
@@ -49,13 +52,13 @@ class LSCDE(ConditionalDensityEstimator, KernelEstimator):
     Attributes
     ----------
     bandwidth_ : (float, float)
-        sigma_z and sigma_y, in standardised units.
+        sigma_z and sigma_y, in the unit of ``scaling``.
     penalty_ : float
         Weight of ``|alpha|^2 / 2``.
     n_centers_ : int
         Number of centres.
     sce_ : float
-        Estimate of the squared-loss conditional entropy, in standardised units.
+        Estimate of the squared-loss conditional entropy, in the unit of ``scaling``.
     cv_results_ : dict of ndarray
         Held-out scores of all candidates; ``pandas.DataFrame(cv_results_)`` shows them.
     n_features_in_ : int
@@ -92,6 +95,7 @@ class LSCDE(ConditionalDensityEstimator, KernelEstimator):
         bandwidth: float | tuple[float, float] | None = None,
         penalty: float | None = None,
         cv: Any = 5,
+        scaling: str = "variance",
         subsample: int | None = 2000,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -100,6 +104,7 @@ class LSCDE(ConditionalDensityEstimator, KernelEstimator):
         self.bandwidth = bandwidth
         self.penalty = penalty
         self.cv = cv
+        self.scaling = scaling
         self.subsample = subsample
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -125,7 +130,15 @@ class LSCDE(ConditionalDensityEstimator, KernelEstimator):
         candidates = self._candidates()
         scored = len(candidates) > 1
         subsample = check_subsample(self.subsample)
-        data = self._prepare(X, y, sample_weight, rng, scored=scored, subsample=subsample)
+        data = self._prepare(
+            X,
+            y,
+            sample_weight,
+            rng,
+            scored=scored,
+            subsample=subsample,
+            scaling=self.scaling,
+        )
         W, mapper = np.eye(len(data.active)), parallel_map(self.n_jobs)
         choice = (
             select(data.folded, W, candidates, normalised_losses, mapper)

@@ -215,6 +215,8 @@ class LSCE(DensityReducer):
         n_components: int | str = "auto",
         *,
         n_centers: int | str = "auto",
+        scoring: str = "normalised",
+        scaling: str = "range",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int | Callable[[Any], None] = 0,
@@ -227,7 +229,13 @@ class LSCE(DensityReducer):
             Dimension of z.  "auto" tries all dimensions.
         n_centers : int or "auto", default="auto"
             Number of samples that carry a basis function.  "auto" takes all samples, but at most
-            200.
+            500.
+        scoring : {"normalised", "raw"}, default="normalised"
+            The held-out loss for model selection: of the density after or before it is clipped and
+            normalised.
+        scaling : {"range", "variance", "none"}, default="range"
+            The unit of length of inputs and outputs: their ranges in the training sample, their
+            standard deviations, or the unit of the data.
         random_state : None, int, RandomState or Generator, default=None
             Seed for the centres, the folds and the starts.
         n_jobs : None or int, default=None
@@ -250,6 +258,8 @@ class LSCE(DensityReducer):
         return PublishedLSCE(
             n_components,
             n_centers=n_centers,
+            scoring=scoring,
+            scaling=scaling,
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=verbose,

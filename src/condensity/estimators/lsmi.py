@@ -7,6 +7,7 @@ from condensity._utils.validation import remember_inputs
 from condensity.data.prepare import TrainingData
 from condensity.estimators.subspace_search import SubspaceSearch
 from condensity.fitting.moments import Reference
+from condensity.fitting.selection import LSMI_BANDWIDTHS, FoldLoss, raw_losses
 from condensity.lsce.published import Solution
 
 
@@ -14,9 +15,10 @@ class LSMI(SubspaceSearch):
     """The directions z = W x with the largest squared-loss mutual information with y.
 
     ``SMI = 1/2 int (p(z, y) / (p(z) p(y)) - 1)^2 p(z) p(y) dz dy`` is estimated by a least-squares
-    fit of the density ratio [1]_.  Kernels, cross-validation and the search over subspaces are
-    those of ``LSCE.as_published()``.  The two methods differ only in the measure of y: p(y) here,
-    dy there ([2]_, Sec. 2.8).  LSMI gives no density of y; ``Reduced(LSMI(), LSCDE())`` does.
+    fit of the density ratio [1]_.  The search over subspaces is that of ``LSCE.as_published()``;
+    the measure of y is p(y) instead of dy ([2]_, Sec. 2.8).  Cross-validation uses the raw score
+    and the candidates of the published LSMI code: bandwidths from 0.01 to 100, penalties from 0.001
+    to 10, at most 200 centres.  LSMI gives no density of y; ``Reduced(LSMI(), LSCDE())`` does.
 
     Parameters
     ----------
@@ -29,13 +31,16 @@ class LSMI(SubspaceSearch):
         Number of samples that carry a basis function, at most n.  "auto" takes all samples, but
         at most 200.
     bandwidth : None, float or (float, float), default=None
-        One sigma for z and y, or the pair (sigma_z, sigma_y), in standard deviations of the
-        training sample.  None selects it by cross-validation.
+        One sigma for z and y, or the pair (sigma_z, sigma_y), in the unit of ``scaling``.
+        None selects it by cross-validation.
     penalty : None or float, default=None
         Weight of ``|alpha|^2 / 2``.  None selects it by cross-validation.
     cv : int, splitter or iterable of splits, default=5
         Number of random folds, or splits that hold out every sample exactly once.  For folds by
         group pass ``list(GroupKFold(5).split(X, y, groups))``.
+    scaling : {"variance", "range", "none"}, default="variance"
+        The unit of length of inputs and outputs: their standard deviations, their ranges in the
+        training sample, or the unit of the data.
     max_iter : int, default=100
         Maximum number of descent steps from each start.  In the first half of them, bandwidth and
         penalty are selected again before every fifth step.
@@ -49,14 +54,14 @@ class LSMI(SubspaceSearch):
     Attributes
     ----------
     components_ : ndarray of shape (dz, dx)
-        The directions, orthonormal rows that act on standardised inputs.  Only their span has a
+        The directions, orthonormal rows that act on scaled inputs.  Only their span has a
         meaning; the signs are such that z grows with the first output.
     n_components_ : int
         Number of directions.
     subspaces_ : list of ndarray of shape (dz, dx)
         The best directions for every number of components that was tried.
     bandwidth_ : (float, float)
-        sigma_z and sigma_y, in standardised units.
+        sigma_z and sigma_y, in the unit of ``scaling``.
     penalty_ : float
         Weight of ``|alpha|^2 / 2``.
     n_centers_ : int
@@ -99,6 +104,9 @@ class LSMI(SubspaceSearch):
     """
 
     _reference = Reference.EMPIRICAL
+
+    def _selection(self) -> tuple[tuple[float, ...], FoldLoss, bool]:
+        return LSMI_BANDWIDTHS, raw_losses, False
 
     def _describe(self, value: float) -> str:
         return f"SMI {-0.5 - value:.4f}"

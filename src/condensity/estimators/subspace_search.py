@@ -21,7 +21,7 @@ from condensity.estimators.cv_results import candidate_table
 from condensity.estimators.fit_messages import progress_callback
 from condensity.estimators.reducer import Reducer
 from condensity.fitting.moments import Reference
-from condensity.fitting.selection import RAW_BANDWIDTHS
+from condensity.fitting.selection import FoldLoss
 from condensity.lsce.published import (
     Procedure,
     Solution,
@@ -42,12 +42,14 @@ class Start:
     stop: str  # "converged" or "step limit"
     value: float  # of the objective at the end: the SCE, or -1/2 - SMI
     loss: float  # cross-validated, at the final subspace
+    n_centers: int = 0  # the first of two stages has fewer centres; 0 in files of older versions
 
 
 class SubspaceSearch(Reducer):
     """Base of the estimators that minimise an objective over subspaces from many starts."""
 
     _reference: Reference
+    scaling: str
 
     def __init__(
         self,
@@ -58,6 +60,7 @@ class SubspaceSearch(Reducer):
         bandwidth: float | tuple[float, float] | None = None,
         penalty: float | None = None,
         cv: Any = 5,
+        scaling: str = "variance",
         max_iter: int = 100,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -69,6 +72,7 @@ class SubspaceSearch(Reducer):
         self.bandwidth = bandwidth
         self.penalty = penalty
         self.cv = cv
+        self.scaling = scaling
         self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -94,22 +98,28 @@ class SubspaceSearch(Reducer):
         max_steps = check_count("max_iter", self.max_iter, low=1)
         n_starts = check_count("n_starts", self.n_starts, low=1)
         report = progress_callback(self.verbose, self._print_progress)
-        candidates = self._candidates(RAW_BANDWIDTHS)
+        grid, score, by_score = self._selection()
+        candidates = self._candidates(grid)
         scored = len(candidates) > 1 or self._is_auto()
         rng = check_rng(self.random_state)
-        data = self._prepare(X, y, sample_weight, rng, scored=scored)
+        data = self._prepare(X, y, sample_weight, rng, scored=scored, scaling=self.scaling)
         draw = partial(draw_starts, rng, active=data.active, n_starts=n_starts)
         starts = [W for dz in self._dimensions(int(data.active.sum())) for W in draw(dz)]
-        procedure = Procedure(candidates, scored, max_steps, self._reference)
+        procedure = Procedure(candidates, scored, score, by_score, max_steps, self._reference)
         mapper = parallel_map(self.n_jobs)
-        solutions = search_from_starts(data.folded, procedure, starts, mapper=mapper, report=report)
-        self._keep(data, solutions)
+        stages = search_from_starts(data.folded, procedure, starts, mapper=mapper, report=report)
+        self._keep(data, stages, procedure.loss)
         return self
 
-    def _keep(self, data: TrainingData, solutions: list[Solution]) -> None:
+    def _keep(
+        self,
+        data: TrainingData,
+        stages: list[list[Solution]],
+        loss: Callable[[Solution], float],
+    ) -> None:
         """Set all attributes from the best start of the best number of components."""
-        by_dimension = groupby(solutions, key=lambda s: len(s.W))
-        winners = [min(group, key=lambda s: s.value) for _, group in by_dimension]
+        by_dimension = groupby(stages[-1], key=lambda s: len(s.W))
+        winners = [min(group, key=loss) for _, group in by_dimension]
         best = min(winners, key=lambda s: s.choice.loss)
         if best.stop is not Stop.CONVERGED:
             warnings.warn(
@@ -122,8 +132,9 @@ class SubspaceSearch(Reducer):
         subspaces = [orient_signs(winner.W, data.folded.sample) for winner in winners]
         cv_results = candidate_table([(len(s.W), s.choice) for s in winners])
         history = [
-            Start(len(s.W), np.array(s.values), s.stop.value, s.value, s.choice.loss)
-            for s in solutions
+            Start(len(s.W), np.array(s.values), s.stop.value, s.value, s.choice.loss, len(s.alpha))
+            for stage in stages
+            for s in stage
         ]
         self._set_solution(data, W, best)
         self._set_kernels(data, best.choice)
@@ -132,6 +143,10 @@ class SubspaceSearch(Reducer):
         self.cv_results_ = cv_results
         self.n_iter_ = max(1, best.n_steps)
         self.history_ = history
+
+    @abstractmethod
+    def _selection(self) -> tuple[tuple[float, ...], FoldLoss, bool]:
+        """Candidates for the bandwidth, the loss of cross-validation, and its use for starts."""
 
     @abstractmethod
     def _set_solution(self, data: TrainingData, W: Array, best: Solution) -> None:
@@ -144,7 +159,7 @@ class SubspaceSearch(Reducer):
     def _print_progress(self, progress: StartProgress) -> None:
         name = type(self).__name__.removeprefix("Published")
         print(
-            f"[{name}] start {progress.done} of {progress.total}: "
+            f"[{name}] start {progress.done} of {progress.total}, {progress.n_centers} centres: "
             f"n_components={progress.n_components}, {self._describe(progress.value)}",
             flush=True,
         )

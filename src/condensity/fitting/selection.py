@@ -30,10 +30,10 @@ from condensity.fitting.kernels import gaussian, squared_distances
 from condensity.fitting.moments import Moments, Reference, moments, submatrix
 from condensity.fitting.ridge import solve
 
-#: Bandwidths in units of the standard deviations of x and y, and penalties on ``alpha^T alpha``.
-#: The raw score is not reliable for bandwidths below 0.1 (docs/choices.md).
+#: Bandwidths of scaled x and y, and penalties on ``alpha^T alpha``.
 BANDWIDTHS = tuple(np.logspace(-1.5, 0.5, 9).tolist())
-RAW_BANDWIDTHS = BANDWIDTHS[2:]
+#: Bandwidths of the published LSMI code, which uses the raw score of the density ratio.
+LSMI_BANDWIDTHS = tuple(np.logspace(-2.0, 2.0, 9).tolist())
 PENALTIES = tuple(np.logspace(-3.0, 1.0, 9).tolist())
 #: Losses within this relative distance of the smallest loss count as equal to it.
 ROUNDING = 1e-10

@@ -3,6 +3,9 @@
 From each start W: select bandwidths and penalty by cross-validation, take five natural-gradient
 steps on the SCE estimate, and repeat until the subspace converges.  The start with the smallest SCE
 is kept.  Paper, Sec. 2.5.
+
+With many centres this is done in two stages.  All starts are first searched with few centres.  The
+best of them are then searched further with all centres (docs/choices.md).
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 
 import numpy as np
 
@@ -21,8 +25,8 @@ from condensity.fitting.sce import SCE, SCEPoint
 from condensity.fitting.selection import (
     Candidates,
     Choice,
+    FoldLoss,
     only_candidate,
-    raw_losses,
     select,
     select_near,
 )
@@ -33,6 +37,11 @@ STEPS_PER_ROUND = 5
 #: Tolerances of convergence: of the gradient (relative to the value), of the motion of the subspace
 #: in a round, and of the relative gain of a round.
 GRADIENT_TOL, SUBSPACE_TOL, GAIN_TOL = 1e-6, 1e-3, 1e-3
+#: Number of centres of the first stage.
+FIRST_CENTERS = 100
+#: Largest number of starts of each dimension in the second stage, and the distance of projectors
+#: below which two of them are the same.
+FINALISTS, SAME_SUBSPACE = 3, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +63,8 @@ class Procedure:
 
     candidates: Candidates
     scored: bool  # False: a single candidate, without cross-validation
+    score: FoldLoss
+    by_score: bool  # compare starts by their cross-validated losses, not by their objectives
     max_steps: int
     reference: Reference = Reference.LEBESGUE
 
@@ -62,8 +73,12 @@ class Procedure:
         if not self.scored:
             return only_candidate(self.candidates)
         if last is not None:
-            return select_near(plan, W, raw_losses, last, self.reference)
-        return select(plan, W, self.candidates, raw_losses, reference=self.reference)
+            return select_near(plan, W, self.score, last, self.reference)
+        return select(plan, W, self.candidates, self.score, reference=self.reference)
+
+    def loss(self, solution: Solution) -> float:
+        """The loss by which starts are compared."""
+        return solution.choice.loss if self.scored and self.by_score else solution.value
 
     def problem(self, plan: FoldedSample, choice: Choice) -> SCE:
         """The SCE estimate as a function of W, with the chosen bandwidths and penalty.
@@ -75,10 +90,11 @@ class Procedure:
 
 @dataclass(frozen=True, eq=False)
 class StartProgress:
-    """Progress of a search: one more start is finished."""
+    """Progress of a search: one more start of a stage is finished."""
 
     done: int
     total: int
+    n_centers: int
     n_components: int
     value: float  # the SCE, or -1/2 - SMI
 
@@ -154,10 +170,58 @@ def search_from_starts(
     *,
     mapper: Mapper,
     report: Report,
+) -> list[list[Solution]]:
+    """Search from every start, in one or two stages.
+
+    Parameters
+    ----------
+    plan : FoldedSample
+        The sample, its folds and its centres.
+    procedure : Procedure
+        Candidates and limits.
+    starts : sequence of ndarray of shape (dz, dx)
+        The starts, in the order of their dimensions.
+    mapper : callable
+        Maps over the starts of a stage.
+    report : callable
+        Called after every finished start.
+
+    Returns
+    -------
+    list of list of Solution
+        The solutions of each stage, in the order of their starts.  The last stage has all centres.
+    """
+    thinned = plan.thinned(FIRST_CENTERS)
+    stages = [_search_stage(thinned, procedure, starts, mapper, report)]
+    if thinned is not plan:
+        finalists = [solution.W for solution in _finalists(stages[0], procedure.loss)]
+        stages.append(_search_stage(plan, procedure, finalists, mapper, report))
+    return stages
+
+
+def _search_stage(
+    plan: FoldedSample,
+    procedure: Procedure,
+    starts: Sequence[Array],
+    mapper: Mapper,
+    report: Report,
 ) -> list[Solution]:
-    """Search from every start; solutions are in the order of the starts."""
+    """Solutions from all starts, in their order."""
     solutions: list[Solution] = []
     for solution in mapper(partial(descend_from, plan, procedure), starts):
         solutions.append(solution)
-        report(StartProgress(len(solutions), len(starts), len(solution.W), solution.value))
+        counts = len(solutions), len(starts), len(plan.basis)
+        report(StartProgress(*counts, len(solution.W), solution.value))
     return solutions
+
+
+def _finalists(solutions: Sequence[Solution], loss: Callable[[Solution], float]) -> list[Solution]:
+    """The best solutions of each dimension, without those that are close to a better one."""
+    chosen: list[Solution] = []
+    for _, group in groupby(solutions, key=lambda s: len(s.W)):
+        best: list[Solution] = []
+        for solution in sorted(group, key=loss):
+            if all(projector_gap(solution.W, other.W) > SAME_SUBSPACE for other in best):
+                best.append(solution)
+        chosen += best[:FINALISTS]
+    return chosen
