@@ -5,20 +5,28 @@ import json
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
+from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
 from condensity import LSCDE, SIR
+from condensity.datasets import Split, toy_b
 from condensity.experiments.methods import (
+    DENSITIES,
     FLOORLESS,
     LINEAR,
     MODEL_SEEDS,
     OURS,
-    equal_variance_basis,
     evaluate,
     folds_of,
 )
-from condensity.experiments.problems import N_TEST, Data, artificial_data
+from condensity.experiments.problems import (
+    N_TEST,
+    TEST_SEEDS,
+    Data,
+    artificial_data,
+    in_unit_box,
+)
 
 
 def stretched(n=300):
@@ -50,12 +58,31 @@ def test_the_truth_has_no_error_and_no_reduction_all_of_it():
         assert true[density]["Error_CDE"] < none[density]["Error_CDE"] - 0.05
 
 
-def test_the_error_is_that_of_outputs_scaled_to_one():
-    """Outputs c times as large have densities c times as low: the unit makes up for it."""
-    data = artificial_data("toy (b)", 60, 1)
-    larger = Data(data.X, 7 * data.Y, data.X_test, 7 * data.Y_test, unit=7.0, W=data.W)
-    plain, scaled = (evaluate("True", d, 1)["LSCDE"]["Error_CDE"] for d in (data, larger))
-    assert scaled == pytest.approx(plain, rel=1e-6)
+def test_the_error_of_a_toy_is_that_of_its_own_outputs():
+    """Kernels work on y of unit variance; the loss is given for y as it was drawn."""
+    found = evaluate("True", artificial_data("toy (b)", 60, 1), 1)["LSCDE"]
+    X, y = toy_b().sample(60, random_state=1)
+    X_test, y_test = toy_b().sample(N_TEST, random_state=TEST_SEEDS + 1)
+    fixed = {"bandwidth": tuple(found["bandwidth"]), "penalty": found["penalty"]}
+    model = LSCDE(60, scaling="none", random_state=0, **fixed).fit(X[:, 1:2], y / y.std())
+    dist = model.predict_dist(X_test[:, 1:2])
+    # p(y) = p(y / sd) / sd, and the integral of its square over y has one factor 1 / sd too.
+    loss = 0.5 * dist.squared_norm() / y.std() - dist.pdf(y_test / y.std()) / y.std()
+    assert found["Error_CDE"] == pytest.approx(loss.mean(), rel=1e-9)
+
+
+def test_tables_are_scaled_to_one_before_they_are_split():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(5, 3, (30, 2)), rng.normal(-4, 2, (30, 2))
+    X[:, 1] = 1.0  # a constant input stays finite
+    data = in_unit_box(Split(X[:10], Y[:10], X[10:], Y[10:], 1.0), X, Y)
+    for train, test, whole in ((data.X, data.X_test, X), (data.Y, data.Y_test, Y)):
+        both = np.vstack([train, test])
+        np.testing.assert_allclose(both[:, 0].min(), 0, atol=1e-15)
+        np.testing.assert_allclose(both[:, 0].max(), 1)
+        np.testing.assert_allclose(np.diff(both[:, 0]), np.diff(whole[:, 0]) / np.ptp(whole[:, 0]))
+    assert (data.X[:, 1] == 0).all()
+    assert (data.unit, data.scaling) == (1.0, "none")
 
 
 def test_the_number_of_directions_is_that_with_the_best_score_on_common_folds():
@@ -65,44 +92,28 @@ def test_the_number_of_directions_is_that_with_the_best_score_on_common_folds():
     folds, scores = folds_of(data, MODEL_SEEDS + 3), []
     for dz in (1, 2, 3):
         W = SIR(n_components=dz).fit(data.X, data.Y).components_ / data.X.std(axis=0)
-        density = LSCDE(n_centers=120, cv=folds, random_state=MODEL_SEEDS + 3)
+        W = np.linalg.qr(W.T)[0].T
+        density = LSCDE(n_centers=120, cv=folds, scaling="none", random_state=MODEL_SEEDS + 3)
         scores.append(density.fit(data.X @ W.T, data.Y).cv_results_["mean_test_score"].max())
     assert found["dz"] == 1 + int(np.argmax(scores))
     assert "Error_DR" not in found
 
 
-def scores(Z, y):
-    """What cross-validation finds with all centres and the same folds."""
-    folds = list(KFold(5).split(Z))
-    model = LSCDE(n_centers=len(Z), cv=folds, random_state=0).fit(Z, y)
-    return model.cv_results_["mean_test_score"]
-
-
-@pytest.mark.parametrize("dz", [1, 2, 4, 5])
-def test_a_level_basis_is_of_the_same_subspace_and_varies_alike(dz):
-    rng = np.random.default_rng(dz)
-    X = rng.standard_normal((80, 5)) @ np.diag([9.0, 3.0, 1.0, 1.0, 0.1]) @ rng.normal(size=(5, 5))
-    W = np.linalg.qr(rng.normal(size=(5, dz)))[0].T
-    found = equal_variance_basis(W, X)
-    np.testing.assert_allclose(found @ found.T, np.eye(dz), atol=1e-12)
-    np.testing.assert_allclose(found.T @ found, W.T @ W, atol=1e-12)
-    variance = np.var(X @ W.T, axis=0)
-    np.testing.assert_allclose(np.var(X @ found.T, axis=0), variance.mean(), rtol=1e-9)
-    # What comes after it does not see the basis that a subspace came with.
-    turned = np.linalg.qr(rng.normal(size=(dz, dz)))[0] @ W
-    y = X[:, 0] + rng.standard_normal(80)
-    np.testing.assert_allclose(
-        *(scores(X @ equal_variance_basis(V, X).T, y) for V in (W, turned)), rtol=1e-6
-    )
-
-
-def test_all_directions_are_no_reduction():
-    """At their full number learned subspaces are all alike, and like no reduction."""
+def test_densities_do_not_depend_on_the_basis_of_a_subspace():
+    """Kernels are round and z is not scaled: only the span of W counts."""
     whole = stretched(60)
-    units = whole.X.std(axis=0)
-    W = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
-    Z = whole.X @ equal_variance_basis(W / units, whole.X).T
-    np.testing.assert_allclose(scores(Z, whole.Y), scores(whole.X / units, whole.Y), rtol=1e-6)
+    W = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 2)))[0].T
+    turned = np.linalg.qr(np.random.default_rng(1).normal(size=(2, 2)))[0] @ W
+    folds = list(KFold(5).split(whole.X))
+    for make in DENSITIES.values():
+        model = make(60).set_params(cv=folds, random_state=0)
+        np.testing.assert_allclose(
+            *(
+                clone(model).fit(whole.X @ V.T, whole.Y).cv_results_["mean_test_score"]
+                for V in (W, turned)
+            ),
+            rtol=1e-8,
+        )
 
 
 def test_equal_samples_stay_together_and_folds_hold_everyone_once():

@@ -61,7 +61,9 @@ def test_random_splits_part_all_of_one_sample(name, dx, dy):
         return rows[np.lexsort(rows.T)]
 
     np.testing.assert_array_equal(everything(first), everything(other))
-    assert first.unit == pytest.approx(np.prod(np.ptp(everything(first)[:, dx:], axis=0)))
+    assert first.unit == 1.0
+    np.testing.assert_allclose(everything(first)[:, dx:].min(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(everything(first)[:, dx:].max(axis=0), 1)
 
 
 @pytest.mark.parametrize("name", ["2 Joints, whole episodes", "Simulated brush, whole strokes"])
@@ -70,7 +72,9 @@ def test_whole_episodes_are_new_to_the_model(name):
     table = problems._drawn(problems.WORLDS[name].make)
     of = dict(zip(map(tuple, table.X), table.episodes.tolist(), strict=True))
     for n in problems.WORLDS[name].sizes:
-        data = problems.world_data(name, n, 2)
+        data = table.split_episodes(2, n_train=n)
+        scaled = problems.world_data(name, n, 2)
+        np.testing.assert_allclose(scaled.X, (data.X - table.X.min(0)) / np.ptp(table.X, axis=0))
         assert len(data.X) == n
         known, new = ({of[tuple(x)] for x in X} for X in (data.X, data.X_test))
         assert not known & new

@@ -4,6 +4,9 @@ A reducer gives one subspace for every number of directions.  Each density estim
 them by its own cross-validation, as in the paper's Table 2.  The subspaces were learned from all
 samples, including the held-out ones.  The paper does the same.  This favours dimension reduction.
 The default LSCE uses cross-fitting instead, and needs no second step.
+
+The problems give inputs and outputs in the unit of the paper's kernels.  Density estimators
+therefore do not scale them again.
 """
 
 from __future__ import annotations
@@ -23,10 +26,10 @@ from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE
 from condensity.experiments.problems import Data
 from condensity.metrics import squared_loss, subspace_error
 
-#: Density estimators with all samples as centres, as in the paper; subspace searches use 200.
+#: Density estimators with all samples as centres, as in the paper.
 DENSITIES: dict[str, Callable[[int], Any]] = {
-    "LSCDE": lambda n: LSCDE(n_centers=n),
-    "ε-KDE": lambda n: EpsilonKDE(),
+    "LSCDE": lambda n: LSCDE(n_centers=n, scaling="none"),
+    "ε-KDE": lambda n: EpsilonKDE(scaling="none"),
 }
 #: Offset of the seeds of models, so that their random starts differ from the samples.
 MODEL_SEEDS = 20_000
@@ -61,7 +64,7 @@ def evaluate(method: str, data: Data, seed: int, *, quick: bool = False) -> dict
     model, subspaces = _reduce(method, data, seed, dz, quick=quick)
     results = {}
     if model is not None:
-        W = model.components_ / _units(data)
+        (W,) = (W for W in subspaces if len(W) == model.n_components_)
         results["own"] = _results(model, data, data.X_test, W)
     if method in (OURS, FLOORLESS):
         return results
@@ -85,46 +88,26 @@ def folds_of(data: Data, seed: int) -> list[tuple[Indices, Indices]]:
 def _reduce(
     method: str, data: Data, seed: int, dz: int | None, *, quick: bool
 ) -> tuple[Any, list[Array]]:
-    """The fitted model if it has a density, else None; and subspaces (., dx) of the raw inputs."""
-    units = _units(data)
+    """The fitted model if it has a density, else None; and subspaces, orthonormal rows (., dx)."""
     if method == "None":
-        return None, [np.diag(1 / units)]
+        return None, [np.eye(data.X.shape[1])]
     if method == "True":
         assert data.W is not None
         return None, [data.W]
     if method in ("SIR", "SAVE"):
         varying = int((np.ptp(data.X, axis=0) > 0).sum())
         dimensions = [dz] if dz else range(1, varying + 1)
-        return None, [W / units for W in _sliced(method, data, dimensions)]
+        return None, [_unscaled(W, data) for W in _sliced(method, data, dimensions)]
     model = REDUCERS[method](dz or "auto").set_params(random_state=seed)
     if quick:
         model.set_params(n_starts=QUICK_STARTS)
-    model.fit(data.X, data.Y)
-    learned = [] if method in (OURS, FLOORLESS) else model.subspaces_
-    subspaces = [equal_variance_basis(W / units, data.X) for W in learned]
+    if method in (OURS, FLOORLESS):
+        model.fit(data.X, data.Y)
+        return model, [_unscaled(model.components_, data)]
+    subspaces = model.set_params(scaling=data.scaling).fit(data.X, data.Y).subspaces_
+    if data.scaling == "variance":
+        subspaces = [_unscaled(W, data) for W in subspaces]
     return (None if method == "LSMI" else model), subspaces
-
-
-def equal_variance_basis(W: Array, X: Array) -> Array:
-    """Rotated basis of a subspace in which all coordinates of ``z = W x`` have equal variance.
-
-    Density estimators standardise their inputs.  Their result should neither depend on the basis of
-    a subspace nor change its metric.  In this basis, standardisation divides by a single number.
-    """
-    S, turned = np.atleast_2d(np.cov(X @ W.T, rowvar=False, ddof=0)), W.copy()
-    mean = np.trace(S) / len(W)
-    for i in range(len(W) - 1):
-        # The remaining variances have this mean: if one is above it, another one is below it.
-        above = np.diagonal(S)[i + 1 :] > mean
-        j = i + 1 + int(np.argmax(above != (S[i, i] > mean)))
-        a, b, c = S[j, j] - mean, S[i, j], S[i, i] - mean
-        root = np.sqrt(max(b * b - a * c, 0.0))
-        slope = -c / (b + np.copysign(root, b)) if b or root else 0.0
-        R = np.eye(len(W))
-        R[[i, j], [i, j]] = cos = 1.0 / np.hypot(1.0, slope)
-        R[i, j], R[j, i] = slope * cos, -slope * cos
-        S, turned = R @ S @ R.T, R @ turned
-    return turned
 
 
 def _project(X: Array, W: Array) -> Array:
@@ -156,10 +139,11 @@ def _linear_gaussian(data: Data) -> float:
     return data.unit * float(squared_loss(Mixture([block]), data.Y_test))
 
 
-def _units(data: Data) -> Array:
-    """Standard deviations of the inputs, (dx,); 1 for constant inputs."""
+def _unscaled(W: Array, data: Data) -> Array:
+    """Orthonormal basis of the subspace that ``W`` (dz, dx) spans for standardised inputs."""
     sd: Array = data.X.std(axis=0)
-    return np.where(np.ptp(data.X, axis=0) > 0, sd, 1.0)
+    W = W / np.where(np.ptp(data.X, axis=0) > 0, sd, 1.0)
+    return np.asarray(np.linalg.qr(W.T)[0].T)
 
 
 def _results(model: Any, data: Data, X_test: Array, W: Array) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from functools import cache, partial
 import numpy as np
 
 from condensity._typing import Array
-from condensity.datasets import Transitions, brush, illustrative, load, robot, toy_a, toy_b
+from condensity.datasets import Split, Transitions, brush, illustrative, load, robot, toy_a, toy_b
 
 #: Number of test samples of artificial problems (paper, Sec. 3.2).
 N_TEST = 1000
@@ -31,8 +31,27 @@ class Data:
     Y: Array  # (n, dy)
     X_test: Array  # (m, dx)
     Y_test: Array  # (m, dy)
-    unit: float = 1.0  # factor that converts losses to those of outputs in [0, 1]
+    unit: float = 1.0  # factor that converts losses to those of outputs in the paper's unit
+    scaling: str = "none"  # parameter ``scaling`` of the subspace searches
     W: Array | None = None  # (dz, dx) the true subspace, if it is known
+
+
+def in_unit_box(split: Split, X: Array, Y: Array) -> Data:
+    """A split with inputs and outputs scaled to [0, 1] by the ranges of all rows ``X``, ``Y``.
+
+    The paper scales its tables in this way before it splits them (docs/choices.md).
+    """
+    x_low, y_low, x_range, y_range = (
+        X.min(axis=0),
+        Y.min(axis=0),
+        np.ptp(X, axis=0),
+        np.ptp(Y, axis=0),
+    )
+    x_unit = np.where(x_range > 0, x_range, 1.0)
+    inputs = ((part - x_low) / x_unit for part in (split.X, split.X_test))
+    outputs = ((part - y_low) / y_range for part in (split.Y, split.Y_test))
+    (X_train, X_test), (Y_train, Y_test) = inputs, outputs
+    return Data(X_train, Y_train, X_test, Y_test)
 
 
 @dataclass(frozen=True)
@@ -72,7 +91,7 @@ def world_data(name: str, n: int, seed: int) -> Data:
         target_names=table.target_names[: world.outputs],
     )
     split = table.split_episodes if world.whole else table.split
-    return Data(*split(seed, n_train=n))
+    return in_unit_box(split(seed, n_train=n), table.X, table.Y)
 
 
 @cache
@@ -82,17 +101,23 @@ def _drawn(make: Callable[[], Transitions]) -> Transitions:
 
 
 def benchmark_data(name: str, seed: int) -> Data:
-    """One random split of one of the paper's tables."""
-    X, Y, X_test, Y_test, unit = load(name).split(seed)
-    return Data(X, Y, X_test, Y_test, unit)
+    """One random split of one of the paper's tables, scaled to [0, 1]."""
+    table = load(name)
+    return in_unit_box(table.split(seed), table.X, table.Y)
 
 
 def artificial_data(name: str, n: int, seed: int) -> Data:
-    """Training and test samples of one of the paper's artificial problems."""
+    """Training and test samples of one of the paper's artificial problems.
+
+    The output is divided by its standard deviation in the training sample, as the paper writes in
+    Sec. 2.7.  The inputs have unit variance.
+    """
     problem = TOYS[name]()
     X, y = problem.sample(n, random_state=seed)
     X_test, y_test = problem.sample(N_TEST, random_state=TEST_SEEDS + seed)
-    return Data(X, y[:, None], X_test, y_test[:, None], W=problem.components)
+    sd = y.std()
+    Y, Y_test = y[:, None] / sd, y_test[:, None] / sd
+    return Data(X, Y, X_test, Y_test, unit=1 / sd, scaling="variance", W=problem.components)
 
 
 def illustration_data(name: str, n: int, seed: int) -> tuple[Array, Array]:

@@ -58,13 +58,16 @@ def _worlds(cell: Cell, *, quick: bool = False) -> dict[str, Any]:
 def _artificial(cell: Cell, *, quick: bool = False) -> dict[str, Any]:
     data = problems.artificial_data(cell.problem, cell.n, cell.seed)
     results = evaluate(cell.method, data, cell.seed, quick=quick)
-    return results | {"y": np.sort(data.Y[:, 0]).tolist()} if cell.seed == 0 else results
+    return (
+        results | {"y": np.sort(data.Y[:, 0] / data.unit).tolist()} if cell.seed == 0 else results
+    )
 
 
 def _illustration(cell: Cell, *, quick: bool = False) -> dict[str, Any]:
     """Densities at several values of the relevant input; the other inputs have their means."""
     X, y = problems.illustration_data(cell.problem, cell.n, cell.seed)
-    models = {"None": LSCDE(), "LSCE": LSCE.as_published(1), OURS: LSCE(1)}
+    published = LSCE.as_published(1, scaling="variance")
+    models = {"None": LSCDE(), "LSCE": published, OURS: LSCE(1)}
     model: Any = models[cell.method].set_params(random_state=MODEL_SEEDS + cell.seed)
     if quick and cell.method != "None":
         model.set_params(n_starts=1)
