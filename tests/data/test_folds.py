@@ -40,6 +40,32 @@ def test_a_plan_keeps_the_sample():
     np.testing.assert_allclose(plan.sample.weight[order], sample.weight[back], rtol=1e-14)
 
 
+def test_a_plan_without_a_fold_is_the_plan_of_the_other_samples():
+    sample, labels = random_sample(4, n=20), np.arange(20) % 4
+    centers = np.arange(0, 20, 3)
+    plan = FoldedSample.cut(sample, fold_weights(sample.weight, np.arange(20), labels), centers)
+    rows = np.flatnonzero(labels != 2)
+    mass = fold_weights(sample.weight[rows], np.arange(15), labels[rows])
+    expected = FoldedSample.cut(sample[rows], mass, np.flatnonzero(np.isin(rows, centers)))
+    found = plan.without(2)
+    assert found.folds == expected.folds
+    np.testing.assert_array_equal(found.known, expected.known)
+    for part in ("sample", "basis"):
+        np.testing.assert_array_equal(getattr(found, part).X, getattr(expected, part).X)
+        np.testing.assert_array_equal(getattr(found, part).Y, getattr(expected, part).Y)
+    np.testing.assert_allclose(found.sample.weight, expected.sample.weight, rtol=1e-14)
+
+
+def test_a_centre_stays_if_another_fold_has_a_sample_on_it():
+    measure = random_sample(6, n=6)
+    group = np.array([0, 0, 1, 2, 3, 4, 5])
+    labels = np.array([0, 1, 0, 0, 1, 2, 2])  # the first row is in the folds 0 and 1
+    plan = FoldedSample.cut(measure, fold_weights(np.ones(7), group, labels), np.arange(6))
+    found = plan.without(0)
+    np.testing.assert_array_equal(found.basis.X, measure.X[[0, 3, 4, 5]])
+    np.testing.assert_array_equal(found.known, [[1, 1, 0, 0], [0, 0, 1, 1]])
+
+
 def test_a_plan_follows_the_labels_it_is_given():
     sample = random_sample(4, n=12)
     labels = np.array([7, 7, 3] * 4)

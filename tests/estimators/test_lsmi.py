@@ -48,8 +48,7 @@ def test_auto_tries_every_dimension():
     X, y = toy_b().sample(80, random_state=0)
     model = LSMI(n_starts=1, random_state=0).fit(X[:, :3], y)
     assert sorted(set(model.cv_results_["param_n_components"])) == [1, 2, 3]
-    best = np.argmax(model.cv_results_["mean_test_score"])
-    assert model.n_components_ == model.cv_results_["param_n_components"][best]
+    assert model.n_components_ == np.argmax(model.dimension_scores_) + 1
     assert clone(model).n_components == "auto"
 
 

@@ -115,18 +115,42 @@ def test_published_auto_tries_every_dimension_and_keeps_the_best_scored_one():
     model = PublishedLSCE(n_starts=2, random_state=0).fit(X[:, :3], y)
     table = pd.DataFrame(model.cv_results_)
     assert sorted(table.param_n_components.unique()) == [1, 2, 3]
-    assert model.n_components_ == len(model.components_)
-    assert table.loc[table.mean_test_score.idxmax()].param_n_components == model.n_components_
+    assert model.dimension_scores_.shape == (3,)
+    assert model.n_components_ == len(model.components_) == np.argmax(model.dimension_scores_) + 1
     assert [s.n_components for s in model.history_] == [1, 1, 2, 2, 3]
+
+
+def test_a_given_dimension_has_no_score():
+    X, y = toy_b().sample(40, random_state=3)
+    model = PublishedLSCE(1, n_starts=1, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.dimension_scores_, [np.nan])
+
+
+@pytest.mark.parametrize("make", [PublishedLSCE, LSMI])
+def test_the_number_of_directions_needs_three_folds_and_centres_outside_any_two(make):
+    X, y = toy_b().sample(40, random_state=3)
+    with pytest.raises(ValueError, match="needs at least 3 folds, got 2: raise cv or give"):
+        make(cv=2, n_starts=1, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"folds . and . contain all 2 centres.*raise n_centers"):
+        make(n_centers=2, n_starts=1, random_state=0).fit(X, y)
+    make(1, cv=2, n_centers=2, n_starts=1, random_state=0).fit(X, y)
+    assert make(cv=3, n_centers=3, n_starts=1, random_state=0).fit(X, y).n_components_ >= 1
+
+
+def test_progress_of_the_held_out_folds_is_printed(capsys):
+    X, y = toy_b().sample(40, random_state=3)
+    PublishedLSCE(n_starts=1, verbose=1, random_state=0).fit(X[:, :2], y)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].startswith("[LSCE] start 2 of 2, 40 centres: n_components=2, SCE -")
+    assert lines[2].startswith("[LSCE] held-out fold 1 of 10: n_components=1, loss -")
+    assert len(lines) == 12
 
 
 def test_auto_works_with_everything_else_fixed():
     X, y = toy_b().sample(100, random_state=3)
     model = PublishedLSCE(n_starts=2, bandwidth=0.3, penalty=0.01, random_state=0).fit(X[:, :3], y)
-    table = model.cv_results_
-    assert table["param_n_components"].tolist() == [1, 2, 3]
-    best = np.argmax(table["mean_test_score"])
-    assert model.n_components_ == table["param_n_components"][best]
+    assert model.cv_results_["param_n_components"].tolist() == [1, 2, 3]
+    assert model.n_components_ == np.argmax(model.dimension_scores_) + 1
 
 
 def test_all_components_is_no_reduction():

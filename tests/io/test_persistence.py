@@ -321,7 +321,10 @@ COMMON = "n_features_in_"
 ANSWER = f"{COMMON} _density _n_outputs _y_axes cv_results_ bandwidth_"
 KERNELS = f"{ANSWER} n_centers_ penalty_"
 DIRECTIONS = f"{COMMON} _n_features_out components_"
-SEARCH = f"{DIRECTIONS} n_components_ n_iter_ subspaces_ history_ cv_results_ bandwidth_ penalty_"
+SEARCH = (
+    f"{DIRECTIONS} n_components_ n_iter_ subspaces_ history_ cv_results_ bandwidth_ penalty_ "
+    "dimension_scores_"
+)
 STORED_ATTRIBUTES = {
     LSCE(1, n_starts=1, n_members=1, max_iter=3, random_state=0): f"{KERNELS} {DIRECTIONS} "
     "n_components_ n_iter_ cv_score_ location_ n_members_ stretch_ subspace_agreement_",

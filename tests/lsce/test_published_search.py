@@ -1,10 +1,13 @@
 import numpy as np
 import pytest
 
+import oracles
+from condensity.estimators.published_lsce import PublishedLSCE
 from condensity.fitting.selection import Candidates, normalised_losses, raw_losses, select
 from condensity.lsce import published
 from condensity.lsce.published import (
     Procedure,
+    cross_validate_search,
     descend_from,
     draw_starts,
     sce_problem,
@@ -49,6 +52,10 @@ class Recorder(Procedure):
     def choose(self, plan, W, last=None):
         asked.append(W)
         return super().choose(plan, W, last)
+
+    def choose_final(self, plan, W):
+        asked.append(W)
+        return super().choose_final(plan, W)
 
 
 asked = []
@@ -100,12 +107,66 @@ def test_search_reports_every_start_in_order():
     assert [(p.done, p.total, p.n_centers) for p in heard] == [(1, 3, 30), (2, 3, 30), (3, 3, 30)]
 
 
-def test_models_are_selected_by_the_score_of_the_procedure():
+def test_the_raw_score_selects_the_objective_and_the_score_of_the_procedure_the_final_fit():
     W = random_subspace(1, 2, 4)
-    for procedure in (scored(5), scored(5, by_score=True)):
-        expected = select(PLAN, W, GRID, procedure.score)
-        assert procedure.choose(PLAN, W).loss == expected.loss
-    assert scored(5).choose(PLAN, W).loss != scored(5, by_score=True).choose(PLAN, W).loss
+    raw, normalised = (select(PLAN, W, GRID, score) for score in (raw_losses, normalised_losses))
+    assert raw.loss != normalised.loss
+    procedure = scored(5, by_score=True)
+    first = procedure.choose(PLAN, W)
+    assert first.loss == raw.loss
+    assert procedure.choose(PLAN, W, first).loss == pytest.approx(raw.loss, rel=1e-12)
+    assert procedure.choose_final(PLAN, W).loss == normalised.loss
+    assert scored(5).choose_final(PLAN, W).loss == raw.loss
+
+
+def test_the_search_is_cross_validated_without_the_held_out_fold():
+    plan = random_plan(n=24, n_centers=16, n_folds=4)
+    procedure, heard = scored(5, by_score=True), []
+    starts = [[random_subspace(seed, dz, 4) for seed in range(2)] for dz in (1, 2)]
+    found = cross_validate_search(plan, procedure, starts, mapper=map, report=heard.append)
+    assert found.shape == (2, 4)
+    assert [(p.done, p.total) for p in heard] == [(i, 8) for i in range(1, 9)]
+    assert [p.fold for p in heard] == [0, 1, 2, 3] * 2
+    assert [p.n_components for p in heard] == [1] * 4 + [2] * 4
+    np.testing.assert_array_equal([p.value for p in heard], found.ravel())
+    for group, losses in zip(starts, found, strict=True):
+        for fold, rows in enumerate(plan.folds):
+            others = plan.without(fold)
+            (solutions,) = search_from_starts(others, procedure, group, **QUIET)
+            best = min(solutions, key=lambda s: s.choice.loss)
+            held_out = plan.sample[np.arange(24)[rows]]
+            assert losses[fold] == pytest.approx(density_loss(others, best, held_out), rel=1e-8)
+
+
+def density_loss(plan, solution, held_out):
+    """Squared loss of the clipped, normalised fit of a solution, by plain loops and a sum on y."""
+    choice, s, c = solution.choice, plan.sample, plan.basis
+    sigmas = choice.sigma_z, choice.sigma_y
+    G, h = oracles.G_and_h(solution.W, s.X, s.Y, c.X, c.Y, *sigmas, s.weight)
+    alpha = np.linalg.solve(G + choice.penalty * np.eye(len(h)), h)
+    U, axis, step = c.X @ solution.W.T, np.arange(-12, 12, 0.05), 0.05
+    total = 0.0
+    for x, y, weight in zip(held_out.X, held_out.Y, held_out.weight, strict=True):
+        z = solution.W @ x
+        p = [oracles.conditional_density([v], z, U, c.Y, alpha, *sigmas) for v in axis]
+        at_y = oracles.conditional_density(y, z, U, c.Y, alpha, *sigmas)
+        total += weight * (0.5 * step * np.sum(np.square(p)) - at_y)
+    return total / held_out.weight.sum()
+
+
+def test_the_dimension_is_selected_without_samples_that_the_subspace_has_seen():
+    """Eight inputs of noise: a subspace that has seen the fold looks better than none."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 8)), rng.standard_normal(60)
+    model = PublishedLSCE(scaling="variance", n_starts=5, random_state=0).fit(X, y)
+    table = model.cv_results_
+    fixed = [
+        table["mean_test_score"][table["param_n_components"] == dz].max() for dz in range(1, 9)
+    ]
+    scores = model.dimension_scores_
+    assert max(fixed) > 1.3 * fixed[-1]
+    assert max(scores) < 1.1 * scores[-1]
+    assert model.n_components_ == np.argmax(scores) + 1
 
 
 @pytest.mark.parametrize("by_score", [False, True])

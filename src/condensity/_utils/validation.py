@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence, Sized
+from itertools import combinations
 from numbers import Integral, Real
 from typing import Any
 
@@ -173,6 +174,26 @@ def check_usable(usable: Mask) -> None:
             f"fold {fold} contains all {usable.shape[1]} centres, so no model can be fitted "
             "without it: raise n_centers or use more folds"
         )
+
+
+def check_pairs_of_folds(known: Mask) -> None:
+    """Raise an error if two folds contain all centres; ``known`` is (folds, b).
+
+    A model selected by cross-validation without one fold holds out a second fold.
+    """
+    n_folds, b = known.shape
+    if n_folds < 3:
+        raise ValueError(
+            f"n_components='auto' needs at least 3 folds, got {n_folds}: raise cv or give "
+            "n_components"
+        )
+    counts = known.sum(axis=0)
+    for i, j in combinations(range(n_folds), 2):
+        if not (counts > known[i].astype(int) + known[j]).any():
+            raise ValueError(
+                f"folds {i} and {j} contain all {b} centres, so no model can be selected without "
+                "them: raise n_centers, use more folds or give n_components"
+            )
 
 
 def check_enough(name: str, n: int, n_distinct: int, *, n_folds: int | None, fix: str) -> None:

@@ -46,6 +46,18 @@ class FoldedSample:
         thinned = replace(self, basis=self.basis[kept], known=self.known[:, kept])
         return thinned if thinned.usable.any(axis=1).all() else self
 
+    def without(self, fold: int) -> FoldedSample:
+        """The samples of all other folds, with the centres that one of them lies on."""
+        rows = np.ones(len(self.sample), dtype=bool)
+        rows[self.folds[fold]] = False
+        sizes = [s.stop - s.start for j, s in enumerate(self.folds) if j != fold]
+        usable, others = self.usable[fold], np.arange(len(self.folds)) != fold
+        sample = self.sample[rows]
+        sample = replace(sample, weight=sample.weight / sample.weight.sum())
+        return FoldedSample(
+            sample, _slices(sizes), self.basis[usable], self.known[others][:, usable]
+        )
+
     @property
     def usable(self) -> Mask:
         """Whether a sample outside the fold lies on the centre, (folds, b)."""

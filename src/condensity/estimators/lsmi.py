@@ -24,7 +24,7 @@ class LSMI(SubspaceSearch):
     ----------
     n_components : int or "auto", default="auto"
         Dimension of z.  "auto" tries all dimensions and keeps the one with the best score in
-        ``cv_results_``.
+        ``dimension_scores_``.
     n_starts : int, default=20
         Number of random subspaces from which the search starts.
     n_centers : int or "auto", default="auto"
@@ -60,6 +60,9 @@ class LSMI(SubspaceSearch):
         Number of directions.
     subspaces_ : list of ndarray of shape (dz, dx)
         The best directions for every number of components that was tried.
+    dimension_scores_ : ndarray of shape (n_dimensions,)
+        Cross-validated score for every number of components that was tried; the directions that
+        predict a fold are learned without it.  NaN if ``n_components`` was given.
     bandwidth_ : (float, float)
         sigma_z and sigma_y, in the unit of ``scaling``.
     penalty_ : float

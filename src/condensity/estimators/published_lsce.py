@@ -35,17 +35,18 @@ class PublishedLSCE(SubspaceSearch, DensityReducer):
 
     It minimises the estimate of the squared-loss conditional entropy over subspaces [1]_ by natural
     gradient descent along geodesics [2]_.  There is one bandwidth for z and y, and a penalty on
-    ``|alpha|^2``.  Five-fold cross-validation of the density selects both again every fifth step,
-    in the first half of the search.  Of 20 random starts, the one with the smallest held-out loss
-    is used.  With more than 100 centres, all starts are first searched with 100 of them, and the
-    best three are then searched further with all.  Points that the paper leaves open are listed in
+    ``|alpha|^2``.  Five-fold cross-validation of the SCE estimate selects both again every fifth
+    step, in the first half of the search.  At the end, cross-validation of the density selects
+    those of the density.  Of 20 random starts, the one with the smallest held-out loss is used.
+    With more than 100 centres, all starts are first searched with 100 of them, and the best three
+    are then searched further with all.  Points that the paper leaves open are listed in
     docs/choices.md.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
         Dimension of z.  "auto" tries all dimensions and keeps the one with the best score in
-        ``cv_results_``.
+        ``dimension_scores_``.
     n_starts : int, default=20
         Number of random subspaces from which the search starts.
     n_centers : int or "auto", default="auto"
@@ -57,11 +58,11 @@ class PublishedLSCE(SubspaceSearch, DensityReducer):
     penalty : None or float, default=None
         Weight of ``|alpha|^2 / 2``.  None selects it by cross-validation.
     scoring : {"normalised", "raw"}, default="normalised"
-        The held-out loss for model selection.  "normalised" is the squared loss of the density that
-        ``predict_dist`` returns, clipped and normalised; the paper's own figures agree with it.
-        "raw" is that of the fit before it is clipped and normalised, as Sec. 2.4 of the paper
-        is written.  With "normalised" the starts are compared by this loss, with "raw" by the SCE
-        estimate.
+        The held-out loss that selects bandwidth and penalty of the density and the number of
+        components.  "normalised" is the squared loss of the density that ``predict_dist`` returns,
+        clipped and normalised; the paper's own figures agree with it.  "raw" is that of the fit
+        before it is clipped and normalised, as Sec. 2.4 of the paper is written.  With "normalised"
+        the starts are compared by this loss, with "raw" by the SCE estimate.
     cv : int, splitter or iterable of splits, default=5
         Number of random folds, or splits that hold out every sample exactly once.  For folds by
         group pass ``list(GroupKFold(5).split(X, y, groups))``.
@@ -88,6 +89,9 @@ class PublishedLSCE(SubspaceSearch, DensityReducer):
         Number of directions.
     subspaces_ : list of ndarray of shape (dz, dx)
         The best directions for every number of components that was tried.
+    dimension_scores_ : ndarray of shape (n_dimensions,)
+        Cross-validated score for every number of components that was tried; the directions that
+        predict a fold are learned without it.  NaN if ``n_components`` was given.
     bandwidth_ : (float, float)
         sigma_z and sigma_y, in the unit of ``scaling``.
     penalty_ : float

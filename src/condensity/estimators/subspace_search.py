@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from condensity._typing import Array
 from condensity._utils.parallel import parallel_map
 from condensity._utils.parameters import check_count, check_rng
+from condensity._utils.validation import check_pairs_of_folds
 from condensity.data.prepare import TrainingData
 from condensity.estimators.cv_results import candidate_table
 from condensity.estimators.fit_messages import progress_callback
@@ -26,6 +27,7 @@ from condensity.lsce.published import (
     Procedure,
     Solution,
     StartProgress,
+    cross_validate_search,
     draw_starts,
     search_from_starts,
 )
@@ -103,12 +105,23 @@ class SubspaceSearch(Reducer):
         scored = len(candidates) > 1 or self._is_auto()
         rng = check_rng(self.random_state)
         data = self._prepare(X, y, sample_weight, rng, scored=scored, scaling=self.scaling)
-        draw = partial(draw_starts, rng, active=data.active, n_starts=n_starts)
-        starts = [W for dz in self._dimensions(int(data.active.sum())) for W in draw(dz)]
+        if self._is_auto():
+            check_pairs_of_folds(data.folded.known)
+        draw = partial(draw_starts, rng, active=data.active)
+        dimensions = self._dimensions(int(data.active.sum()))
+        starts = [W for dz in dimensions for W in draw(dz, n_starts=n_starts)]
         procedure = Procedure(candidates, scored, score, by_score, max_steps, self._reference)
         mapper = parallel_map(self.n_jobs)
         stages = search_from_starts(data.folded, procedure, starts, mapper=mapper, report=report)
-        self._keep(data, stages, procedure.loss)
+        losses = np.full((1, 1), np.nan)
+        if self._is_auto():
+            # As many starts in all folds together as in the search with all samples.
+            few = max(1, n_starts // len(data.folded.folds))
+            groups = [draw(dz, n_starts=few) for dz in dimensions]
+            losses = cross_validate_search(
+                data.folded, procedure, groups, mapper=mapper, report=report
+            )
+        self._keep(data, stages, procedure.loss, losses.mean(axis=1))
         return self
 
     def _keep(
@@ -116,11 +129,12 @@ class SubspaceSearch(Reducer):
         data: TrainingData,
         stages: list[list[Solution]],
         loss: Callable[[Solution], float],
+        dimension_losses: Array,
     ) -> None:
         """Set all attributes from the best start of the best number of components."""
         by_dimension = groupby(stages[-1], key=lambda s: len(s.W))
         winners = [min(group, key=loss) for _, group in by_dimension]
-        best = min(winners, key=lambda s: s.choice.loss)
+        best = winners[int(np.argmin(dimension_losses))]
         if best.stop is not Stop.CONVERGED:
             warnings.warn(
                 f"the best start has not converged after max_iter={self.max_iter} steps: "
@@ -140,13 +154,14 @@ class SubspaceSearch(Reducer):
         self._set_kernels(data, best.choice)
         self._set_directions(W)
         self.subspaces_ = subspaces
+        self.dimension_scores_ = -dimension_losses
         self.cv_results_ = cv_results
         self.n_iter_ = max(1, best.n_steps)
         self.history_ = history
 
     @abstractmethod
     def _selection(self) -> tuple[tuple[float, ...], FoldLoss, bool]:
-        """Candidates for the bandwidth, the loss of cross-validation, and its use for starts."""
+        """Candidates for the bandwidth, the loss of the final fit, and its use for starts."""
 
     @abstractmethod
     def _set_solution(self, data: TrainingData, W: Array, best: Solution) -> None:
@@ -158,11 +173,13 @@ class SubspaceSearch(Reducer):
 
     def _print_progress(self, progress: StartProgress) -> None:
         name = type(self).__name__.removeprefix("Published")
-        print(
-            f"[{name}] start {progress.done} of {progress.total}, {progress.n_centers} centres: "
-            f"n_components={progress.n_components}, {self._describe(progress.value)}",
-            flush=True,
-        )
+        count = f"{progress.done} of {progress.total}"
+        if progress.fold is None:
+            step = f"start {count}, {progress.n_centers} centres"
+            value = self._describe(progress.value)
+        else:
+            step, value = f"held-out fold {count}", f"loss {progress.value:.4f}"
+        print(f"[{name}] {step}: n_components={progress.n_components}, {value}", flush=True)
 
     def _to_fix(self) -> str:
         return "bandwidth, penalty and n_components"

@@ -163,6 +163,19 @@ def select_near(
     return _best(candidates, losses)
 
 
+def held_out_loss(
+    plan: FoldedSample,
+    fold: int,
+    W: Array,
+    choice: Choice,
+    score: FoldLoss,
+    reference: Reference = Reference.LEBESGUE,
+) -> float:
+    """Loss on one fold of the fit to all other folds, with the chosen bandwidths and penalty."""
+    folds = _fold_builder(plan, W, reference)((choice.sigma_z, choice.sigma_y))
+    return float(folds[fold].losses(score, (choice.penalty,))[0])
+
+
 def descend_grid(
     loss: Callable[[GridIndex], float],
     starts: Iterable[GridIndex],

@@ -1,11 +1,15 @@
 """The algorithm of the paper: model selection and descent in turn, from many starts.
 
-From each start W: select bandwidths and penalty by cross-validation, take five natural-gradient
-steps on the SCE estimate, and repeat until the subspace converges.  The start with the smallest SCE
-is kept.  Paper, Sec. 2.5.
+From each start W: select bandwidths and penalty of the SCE estimate by its cross-validated value
+(Sec. 2.4 of the paper), take five natural-gradient steps on this estimate, and repeat until the
+subspace converges (Sec. 2.5).  Where the search ends, bandwidths and penalty of the density are
+selected by the density's own held-out loss.
 
 With many centres this is done in two stages.  All starts are first searched with few centres.  The
-best of them are then searched further with all centres (docs/choices.md).
+best of them are then searched further with all centres.
+
+The number of directions is selected by cross-validation of the whole search: the subspace that
+predicts a fold is learned without this fold.  docs/choices.md explains these readings of the paper.
 """
 
 from __future__ import annotations
@@ -26,7 +30,9 @@ from condensity.fitting.selection import (
     Candidates,
     Choice,
     FoldLoss,
+    held_out_loss,
     only_candidate,
+    raw_losses,
     select,
     select_near,
 )
@@ -63,17 +69,26 @@ class Procedure:
 
     candidates: Candidates
     scored: bool  # False: a single candidate, without cross-validation
-    score: FoldLoss
+    score: FoldLoss  # of the final fit
     by_score: bool  # compare starts by their cross-validated losses, not by their objectives
     max_steps: int
     reference: Reference = Reference.LEBESGUE
 
     def choose(self, plan: FoldedSample, W: Array, last: Choice | None = None) -> Choice:
-        """Bandwidths and penalty for ``z = W x``, from all candidates or near the last choice."""
+        """Bandwidths and penalty of the objective, from all candidates or near the last choice.
+
+        The objective is the raw fit's value, so its raw held-out value selects them.
+        """
         if not self.scored:
             return only_candidate(self.candidates)
         if last is not None:
-            return select_near(plan, W, self.score, last, self.reference)
+            return select_near(plan, W, raw_losses, last, self.reference)
+        return select(plan, W, self.candidates, raw_losses, reference=self.reference)
+
+    def choose_final(self, plan: FoldedSample, W: Array) -> Choice:
+        """Bandwidths and penalty of the fit that is returned."""
+        if not self.scored:
+            return only_candidate(self.candidates)
         return select(plan, W, self.candidates, self.score, reference=self.reference)
 
     def loss(self, solution: Solution) -> float:
@@ -90,13 +105,14 @@ class Procedure:
 
 @dataclass(frozen=True, eq=False)
 class StartProgress:
-    """Progress of a search: one more start of a stage is finished."""
+    """Progress of a search: one more start of a stage is finished, or one more fold."""
 
     done: int
     total: int
     n_centers: int
     n_components: int
-    value: float  # the SCE, or -1/2 - SMI
+    value: float  # the SCE, or -1/2 - SMI; for a fold, the held-out loss
+    fold: int | None = None  # the fold that was held out to select n_components
 
 
 #: Called after every finished start.
@@ -137,7 +153,7 @@ def descend_from(plan: FoldedSample, procedure: Procedure, W: Array) -> Solution
         if _converged(W, descent):
             stop = Stop.CONVERGED
         W, step = orthonormal(descent.point.W), descent.step
-    choice = procedure.choose(plan, W)
+    choice = procedure.choose_final(plan, W)
     end = procedure.problem(plan, choice).at(W)
     return Solution(W, end.alpha, end.value, choice, (*values, end.value), n_steps, stop)
 
@@ -197,6 +213,57 @@ def search_from_starts(
         finalists = [solution.W for solution in _finalists(stages[0], procedure.loss)]
         stages.append(_search_stage(plan, procedure, finalists, mapper, report))
     return stages
+
+
+def cross_validate_search(
+    plan: FoldedSample,
+    procedure: Procedure,
+    starts: Sequence[Sequence[Array]],
+    *,
+    mapper: Mapper,
+    report: Report,
+) -> Array:
+    """Held-out losses of the whole search for several numbers of directions.
+
+    Parameters
+    ----------
+    plan : FoldedSample
+        The sample, its folds and its centres.
+    procedure : Procedure
+        Candidates and limits.
+    starts : sequence of sequence of ndarray of shape (dz, dx)
+        The starts for each number of directions; the same in all folds.
+    mapper : callable
+        Maps over folds and numbers of directions.
+    report : callable
+        Called after every finished fold of a number of directions.
+
+    Returns
+    -------
+    ndarray of shape (dimensions, folds)
+        The losses on each fold of a search in all other folds.
+    """
+    n_folds = len(plan.folds)
+    tasks = [(fold, group) for group in starts for fold in range(n_folds)]
+    losses: list[float] = []
+    for (fold, group), loss in zip(
+        tasks, mapper(partial(_search_without, plan, procedure), tasks), strict=True
+    ):
+        losses.append(loss)
+        counts = len(losses), len(tasks), len(plan.basis)
+        report(StartProgress(*counts, len(group[0]), loss, fold))
+    return np.reshape(losses, (len(starts), n_folds))
+
+
+def _search_without(
+    plan: FoldedSample, procedure: Procedure, task: tuple[int, Sequence[Array]]
+) -> float:
+    """Loss on a fold of the best solution of a search in all other folds."""
+    fold, starts = task
+    others = plan.without(fold)
+    stages = search_from_starts(others, procedure, starts, mapper=map, report=lambda _: None)
+    best = min(stages[-1], key=procedure.loss)
+    return held_out_loss(plan, fold, best.W, best.choice, procedure.score, procedure.reference)
 
 
 def _search_stage(
