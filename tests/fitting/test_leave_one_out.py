@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -33,6 +35,41 @@ def test_value_and_gradient_equal_loops(dz, dy, grouped):
         step[i, j] = 1e-30j
         gradient[i, j] = loss(W + step).imag / 1e-30
     assert np.abs(point.gradient() - gradient).max() <= 1e-12 * np.abs(gradient).max()
+
+
+def test_with_scores_the_loss_is_the_mean_over_y_and_its_normal_scores():
+    view, W = a_view(2), random_subspace(1, 2, 4)
+    problem = view.left_out(W, SIGMA_Z, SIGMA_Y, scores=True)
+    scored = replace(view, sample=replace(view.sample, Y=view.normal_scores(view.sample.Y)))
+    plain = [v.left_out(W, SIGMA_Z, SIGMA_Y) for v in (view, scored)]
+    values = [p.at(W).value for p in plain]
+    assert problem.at(W).value == pytest.approx(np.mean(values), rel=1e-12)
+    gradients = [p.at(W).gradient() for p in plain]
+    np.testing.assert_allclose(problem.at(W).gradient(), np.mean(gradients, axis=0), atol=1e-14)
+
+
+def test_at_other_samples_y_has_the_scores_of_the_view():
+    view, W = a_view(1), random_subspace(1, 2, 4)
+    problem = view.left_out(W, SIGMA_Z, SIGMA_Y, scores=True)
+    mass = view.sample.weight[view.basis]
+    again = problem.without_samples(mass).over(view.sample)
+    np.testing.assert_allclose(again.match, problem.match, rtol=1e-14)
+    with_own_kernel = replace(problem, log_mass=np.log(mass))
+    assert again.at(W).value == pytest.approx(with_own_kernel.at(W).value, rel=1e-12)
+
+
+def test_the_loss_at_some_rows_is_theirs_alone():
+    view, W = a_view(1), random_subspace(1, 2, 4)
+    whole = view.left_out(W, SIGMA_Z, SIGMA_Y)
+    part = view.left_out(W, SIGMA_Z, SIGMA_Y, rows=4)
+    rows = [0, 3, 7, 11]
+    np.testing.assert_array_equal(part.X, view.sample.X[rows])
+    np.testing.assert_array_equal(part.log_mass, whole.log_mass[rows])
+    np.testing.assert_array_equal(part.match, whole.match[rows])
+    weight = view.sample.weight[rows]
+    np.testing.assert_allclose(part.weight, weight / weight.sum(), rtol=1e-14)
+    same = view.left_out(W, SIGMA_Z, SIGMA_Y, rows=12)
+    assert same.at(W).value == whole.at(W).value
 
 
 def test_background_is_a_share_of_the_mean_kernel_mass():

@@ -9,7 +9,6 @@ import oracles
 from condensity.data import chunks as rows
 from condensity.data.chunks import InMemoryChunks, RemainingSamples
 from condensity.data.sample import Sample
-from condensity.lsce.configurations import leave_one_out_problem
 from condensity.lsce.full_data import (
     FullDataLoss,
     PendingFit,
@@ -49,7 +48,7 @@ def parts(monkeypatch):
 def test_loss_and_gradient_over_all_are_those_of_the_loop(parts, dz):
     view, others, together = parts
     W = random_subspace(dz, dz, 4)
-    own = leave_one_out_problem(view, W, SETTING, widening=1.0)
+    own = view.left_out(W, SETTING.sigma_z, SETTING.sigma_y)
     problem = FullDataLoss(own, others, view)
     background = others.share * np.exp(own.log_background)
 
@@ -70,8 +69,9 @@ def test_refining_by_all_lowers_the_loss_over_all(parts):
     view, others, _ = parts
     lead = view.location.directions  # stays within
     W = np.vstack([lead, np.linalg.svd(lead)[2][2:3]])
-    end = refine_with_all(view, W, SETTING, others, widening=1.0)
-    problem = FullDataLoss(leave_one_out_problem(view, W, SETTING, 1.0), others, view)
+    own = view.left_out(W, SETTING.sigma_z, SETTING.sigma_y)
+    end = refine_with_all(view, W, own, others)
+    problem = FullDataLoss(own, others, view)
     assert end.value == pytest.approx(problem.at(end.W).value, rel=1e-12)
     assert end.value < problem.at(W).value
     np.testing.assert_allclose(end.W @ end.W.T, np.eye(3), atol=1e-12)

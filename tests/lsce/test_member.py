@@ -100,15 +100,6 @@ def test_with_widest_kernels_the_model_is_the_gaussian_one():
     np.testing.assert_allclose(table, 1 / (4 * np.pi))
 
 
-def test_the_objective_s_penalty_is_in_the_unit_of_its_fits():
-    s, mass = held()
-    view = MemberView.of(s, mass, np.arange(0, 40, 2), constant_location)
-    W, outputs = random_subspace(2, 1, 4), OutputKernels.build(view, 0.5)
-    alpha = outputs.problem(W, 0.7, 0.1).at(W).alpha
-    fit = outputs.fit(W, 0.7, (0.1,)).alphas[0, :-1]
-    np.testing.assert_allclose(np.maximum(alpha, 0), fit, rtol=1e-12)
-
-
 def test_outputs_that_are_functions_of_one_another_do_not_break_a_view():
     s, mass = held()
     twin = Sample(s.X, np.column_stack([s.Y[:, 0], 2 * s.Y[:, 0]]), s.weight)

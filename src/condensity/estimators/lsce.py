@@ -179,7 +179,7 @@ class LSCE(DensityReducer):
         n_members: int = 5,
         location: Any = "auto",
         scoring: str = "squared",
-        n_starts: int = 5,
+        n_starts: int = 40,
         n_centers: int | str = "auto",
         bandwidth: float | tuple[float, float] | None = None,
         penalty: float | None = None,

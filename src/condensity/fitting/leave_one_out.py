@@ -13,6 +13,7 @@ of ``1/2 q_i^T A q_i - q_i^T a_i``, with the tables A and a of the squared loss 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,6 +23,43 @@ from condensity._utils.numerics import LOG2_E
 from condensity.data.sample import Sample
 from condensity.fitting.kernels import pull_to_subspace, squared_distances
 from condensity.fitting.scores import SCORES, Gaussians
+
+
+@dataclass(frozen=True, eq=False)
+class OutputView:
+    """A function of y, with the components that describe it."""
+
+    of_y: Callable[[Array], Array] | None  # None: y as it is
+    components: Gaussians  # the background last
+
+    @classmethod
+    def of(cls, of_y: Callable[[Array], Array] | None, V: Array, sigma_y: float) -> OutputView:
+        """The view with a component of width ``sigma_y`` at each centre ``V`` (b, dy)."""
+        return cls(of_y, variance_preserving(V if of_y is None else of_y(V), sigma_y))
+
+    def match(self, Y: Array) -> Array:
+        """The table a for the rows of ``Y`` (m, dy): (m, b + 1)."""
+        values = Y if self.of_y is None else self.of_y(Y)
+        return SCORES["squared"].match(values, self.components)
+
+    def pair(self) -> Array:
+        """The table A, (b + 1, b + 1)."""
+        return SCORES["squared"].pair(self.components, self.components)
+
+
+def variance_preserving(V: Array, sigma_y: float) -> Gaussians:
+    """Components at the centres ``V`` (b, dy), and the background with width 1.
+
+    The centres shrink by sqrt(1 - sigma_y^2), so that their mixture has the variance of ``V``.
+    """
+    shrunk = np.sqrt(max(0.0, 1.0 - sigma_y**2)) * V
+    centers = np.vstack([shrunk, np.zeros(shrunk.shape[1])])
+    return Gaussians(centers, np.append(np.full(len(shrunk), sigma_y), 1.0))
+
+
+def mean_of(tables: Sequence[Array]) -> Array:
+    """The mean of tables of the same shape."""
+    return np.asarray(sum(tables[1:], start=tables[0]) / len(tables))
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +74,7 @@ class LeaveOneOutLoss:
     pair: Array  # (b + 1, b + 1) the table A
     sigma_z: float
     log_background: float  # log a_0, finite
-    components: Gaussians  # of y
+    views: tuple[OutputView, ...]  # of y; the tables are means over them
 
     def without_samples(self, mass: Array) -> LeaveOneOutLoss:
         """The same loss without samples, for use with :meth:`over`.
@@ -54,7 +92,7 @@ class LeaveOneOutLoss:
 
     def over(self, sample: Sample) -> LeaveOneOutLoss:
         """The same loss at other samples, in the same coordinates."""
-        match = SCORES["squared"].match(sample.Y, self.components)
+        match = mean_of([view.match(sample.Y) for view in self.views])
         return replace(self, X=sample.X, weight=sample.weight, match=match)
 
     def at(self, W: Array) -> LeaveOneOutPoint:

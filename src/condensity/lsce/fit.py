@@ -27,15 +27,19 @@ from condensity.lsce.configurations import (
     Configuration,
     explore_dimensions,
     fewest_components,
-    learn_subspace,
-    refine_subspace,
     reselect_setting,
-    starting_points,
-    subspace_containing,
 )
 from condensity.lsce.consensus import complete_subspace, consensus, member_subspaces
 from condensity.lsce.crossfit import Crossfit
 from condensity.lsce.full_data import PendingFit, fit_coefficients, refine_with_all, refit_location
+from condensity.lsce.learning import (
+    FEWER_STARTS,
+    learn_subspace,
+    refine_subspace,
+    refinement_problem,
+    starting_points,
+    subspace_containing,
+)
 from condensity.lsce.member import MemberView, OutputKernels
 from condensity.lsce.settings import EnsembleOptions, first_setting
 from condensity.lsce.stacking import stack
@@ -102,9 +106,12 @@ def fit_ensemble(
     pending = [_pending(c, views[c.location], learned[id(c)].averaged) for c, _ in used]
     averages = fit_coefficients(pending, data.remaining)
     parts = [(w, average) for (_, w), average in zip(used, averages, strict=True)]
-    final = learned[id(best)].final
-    W, agreement = final.W, consensus(learned[id(best)].members or [final.W])[1]
-    if views[best.location].location.anywhere:
+    shown = _shown_configuration(options, views, configurations, best)
+    if id(shown) not in learned:
+        learned[id(shown)] = _subspaces(data, options, shown, views[shown.location], rng)
+    final = learned[id(shown)].final
+    W, agreement = final.W, consensus(learned[id(shown)].members or [final.W])[1]
+    if views[shown.location].location.anywhere:
         W = complete_subspace(W, data.active)
     return EnsembleFit(
         configurations, weights, best, parts, W, agreement, final.n_steps, stretch, loss
@@ -159,7 +166,9 @@ def _explore(
         search = options.search_space(view)
         if data.partitions:
             crossfit = _crossfit(data, options, name)
-            configurations += explore_dimensions(crossfit, dz, search, rng, mapper, report)
+            configurations += explore_dimensions(
+                crossfit, dz, search, rng, mapper, report, others=tuple(configurations)
+            )
             crossfit.clear()
         elif dz is not None and len(view.location.directions) <= dz:
             unknown = np.full(len(data.sample), np.nan)
@@ -235,6 +244,30 @@ def _too_few_components(options: EnsembleOptions, views: dict[str, MemberView]) 
     )
 
 
+def _shown_configuration(
+    options: EnsembleOptions,
+    views: dict[str, MemberView],
+    configurations: Sequence[Configuration],
+    best: Configuration,
+) -> Configuration:
+    """The configuration whose directions are reported.
+
+    A linear location fixes directions at the slope of a regression.  It may describe y well even if
+    these directions are inaccurate, for instance if the variance of y depends on x.  So they are
+    compared with those of the configuration without location, by the held-out loss of densities
+    without location.
+    """
+    same_size = (c for c in configurations if c.n_components == best.n_components)
+    plain = next((c for c in same_size if c.location == "none"), best)
+    if plain is best or plain.crossfit is None:
+        return best
+    swapped = replace(plain, Ws=best.Ws)
+    search = options.search_space(views["none"])
+    swapped = reselect_setting(swapped, plain.crossfit, search)
+    plain.crossfit.clear()
+    return best if swapped.loss < plain.loss else plain
+
+
 def _pending(c: Configuration, view: MemberView, Ws: Sequence[Array]) -> PendingFit:
     return PendingFit(OutputKernels.build(view, c.setting.sigma_y), c.setting, Ws)
 
@@ -254,19 +287,24 @@ def _subspaces(
     dz, search, remaining = c.n_components, options.search, data.remaining
     members = member_subspaces(c, view) if c.crossfit is not None else []
     lead, alone = view.location.directions, options.n_members == 1
-    starts = starting_points(view, data.active, dz, search.n_starts, rng)
+    n_starts = max(1, search.n_starts // FEWER_STARTS) if members else search.n_starts
+    starts = starting_points(view, data.active, dz, n_starts, rng)
     if dz >= data.active.sum():  # there is only one subspace
         return LearnedSubspaces(members, starts, Minimum(starts[0], np.nan, 0))
-    W = subspace_containing(lead, consensus(members)[0]) if members else starts[0]
-    if alone or not c.refined:
-        final = learn_subspace(search.max_steps, (view, [W, *starts] if alone else [W], c.setting))
+    if members:
+        common = [subspace_containing(lead, W) for W in (consensus(members)[0], *members)]
+        starts = [*common, *starts]
+    final = learn_subspace(search.max_steps, (view, starts))
     if c.refined or not members:
-        start = final.W if alone else W
-        final = refine_subspace(search.max_steps, (view, start, c.setting), widening=WIDENING)
+        tries = [final.W, *starts[:1]] if members else [final.W]
+        items = [(view, W, c.setting) for W in tries]
+        ends = [refine_subspace(search.max_steps, item, widening=WIDENING) for item in items]
+        final = min(ends, key=lambda end: end.value)
         # The remaining samples have no labels, so samples that belong together could not be
         # left out together.
         if remaining is not None and data.labels is None:
-            final = refine_with_all(view, final.W, c.setting, remaining, widening=WIDENING)
+            problem = refinement_problem(view, final.W, c.setting, WIDENING)
+            final = refine_with_all(view, final.W, problem, remaining)
             alone = alone or remaining.share < LARGE_SHARE
     averaged = [] if alone else [subspace_containing(lead, W) for W in members]
     return LearnedSubspaces(members, [*averaged, final.W], final)

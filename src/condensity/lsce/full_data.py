@@ -21,7 +21,6 @@ from condensity.fitting.moments import Sums
 from condensity.fitting.ridge import solve
 from condensity.fitting.sce import SCE
 from condensity.lsce.averaged import AveragedMembers
-from condensity.lsce.configurations import leave_one_out_problem
 from condensity.lsce.location import Plane, row_basis
 from condensity.lsce.member import Basis, Coordinates, MemberView, OutputKernels
 from condensity.lsce.settings import Setting
@@ -65,15 +64,15 @@ def _plane_sums(sample: Sample) -> Totals:
 
 
 def refine_with_all(
-    view: MemberView, W: Array, setting: Setting, remaining: RemainingSamples, *, widening: float
+    view: MemberView, W: Array, own: LeaveOneOutLoss, remaining: RemainingSamples
 ) -> Minimum:
     """The subspace of smallest leave-one-out loss over all samples, starting from W.
 
-    It uses all centres: with many samples and few centres, smoothing is most of the error.
+    ``own`` is the loss over the samples of the view.  It has all centres: with many samples and few
+    centres, smoothing is most of the error.
     """
     n_fixed = min(len(view.location.directions), len(W))
-    problem = FullDataLoss(leave_one_out_problem(view, W, setting, widening), remaining, view)
-    return minimise(problem, W, max_steps=STEPS, n_fixed=n_fixed)
+    return minimise(FullDataLoss(own, remaining, view), W, max_steps=STEPS, n_fixed=n_fixed)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,11 +25,16 @@ from condensity._utils.numerics import LOG2_E
 from condensity.data.chunks import InMemoryChunks
 from condensity.data.sample import Sample, Scaling
 from condensity.fitting.kernels import gaussian, squared_distances
-from condensity.fitting.leave_one_out import LeaveOneOutLoss
+from condensity.fitting.leave_one_out import (
+    LeaveOneOutLoss,
+    OutputView,
+    mean_of,
+    variance_preserving,
+)
 from condensity.fitting.moments import Sums, lebesgue
+from condensity.fitting.normal_scores import NormalScores
 from condensity.fitting.ridge import solve
-from condensity.fitting.sce import SCE
-from condensity.fitting.scores import SCORES, Gaussians
+from condensity.fitting.scores import Gaussians
 from condensity.lsce.location import Location, Locator
 
 #: The weight of the background, relative to the mean weight of the kernels over the sample.
@@ -107,39 +112,58 @@ class MemberView:
 
     def components(self, sigma_y: float) -> Gaussians:
         """The Gaussians of v: one for each centre, then the background."""
-        shrunk = np.sqrt(max(0.0, 1.0 - sigma_y**2)) * self.sample.Y[self.basis]
-        centers = np.vstack([shrunk, np.zeros(shrunk.shape[1])])
-        return Gaussians(centers, np.append(np.full(len(shrunk), sigma_y), 1.0))
+        return variance_preserving(self.sample.Y[self.basis], sigma_y)
+
+    @cached_property
+    def normal_scores(self) -> NormalScores:
+        """The function that makes each output of the sample normally distributed."""
+        return NormalScores.of(self.sample.Y, self.sample.weight)
 
     def thinned(self, count: int) -> MemberView:
         """The view with at most ``count`` of its centres, evenly spaced in their order."""
         if len(self.basis) <= count:
             return self
-        return replace(
-            self, basis=self.basis[np.linspace(0, len(self.basis) - 1, count, dtype=int)]
-        )
+        return replace(self, basis=self.basis[_evenly_spaced(len(self.basis), count)])
 
-    def left_out(self, W: Array, sigma_z: float, sigma_y: float) -> LeaveOneOutLoss:
-        """The leave-one-out loss as a function of W, with the background fixed at ``W``."""
-        X, basis, weight = self.sample.X, self.basis, self.sample.weight
-        components, score = self.components(sigma_y), SCORES["squared"]
-        apart = np.arange(len(X))[:, None] != basis
+    def left_out(
+        self,
+        W: Array,
+        sigma_z: float,
+        sigma_y: float,
+        *,
+        scores: bool = False,
+        rows: int | None = None,
+    ) -> LeaveOneOutLoss:
+        """The leave-one-out loss as a function of W, with the background fixed at ``W``.
+
+        With ``scores``, it is the mean of the losses for y as it is and for the normal scores of y.
+        The subspace of y is that of every one-to-one function of y, and normal scores have no heavy
+        tails.  The loss is evaluated at no more than ``rows`` samples, evenly spaced in order.
+        """
+        n, basis, Y = len(self.sample), self.basis, self.sample.Y
+        functions = (None, self.normal_scores) if scores else (None,)
+        views = tuple(OutputView.of(f, Y[basis], sigma_y) for f in functions)
+        at = np.arange(n) if rows is None or n <= rows else _evenly_spaced(n, rows)
+        X, centers = self.sample.X[at], self.sample.X[basis]
+        weight, mass = self.sample.weight[at], self.sample.weight[basis]
+        weight = weight / weight.sum()
+        apart = at[:, None] != basis
         if self.labels is not None and len(np.unique(self.labels)) > 1:
-            apart &= self.labels[:, None] != self.labels[basis]
+            apart &= self.labels[at][:, None] != self.labels[basis]
         with np.errstate(divide="ignore"):
-            log_mass = np.log(apart * weight[basis])
-        kernels = gaussian(squared_distances(X @ W.T, X[basis] @ W.T), sigma_z)
-        mass = float(weight @ (apart * kernels) @ weight[basis])
+            log_mass = np.log(apart * mass)
+        kernels = gaussian(squared_distances(X @ W.T, centers @ W.T), sigma_z)
+        background = BACKGROUND * float(weight @ (apart * kernels) @ mass)
         return LeaveOneOutLoss(
             X,
-            X[basis],
+            centers,
             log_mass,
             weight,
-            score.match(self.sample.Y, components),
-            score.pair(components, components),
+            mean_of([view.match(Y[at]) for view in views]),
+            mean_of([view.pair() for view in views]),
             sigma_z,
-            float(np.log(max(BACKGROUND * mass, np.finfo(float).tiny))),
-            components,
+            float(np.log(max(background, np.finfo(float).tiny))),
+            views,
         )
 
 
@@ -214,14 +238,6 @@ class OutputKernels:
         U = self.basis.X @ W.T
         return Coefficients(W, U, sigma_z, np.column_stack([alphas, background]))
 
-    def problem(self, W: Array, sigma_z: float, penalty: float) -> SCE:
-        """The SCE estimate as a function of W, with the penalty relative to G at ``W``."""
-        sample, basis = self.view.sample, self.view.basis
-        centers = Sample(sample.X[basis], self.components.centers[:-1], sample.weight[basis])
-        here = SCE(sample, centers, self.phi_y, self.yy, sigma_z, penalty).at(W)
-        unit = float(np.mean(np.diagonal(here.moments.G)))
-        return SCE(sample, centers, self.phi_y, self.yy, sigma_z, penalty * unit)
-
 
 @dataclass(frozen=True, eq=False)
 class Coefficients:
@@ -247,6 +263,11 @@ class Coefficients:
             row[:, -1] = alpha[-1]
             row *= (mass / (phi @ alpha[:-1] + alpha[-1]))[:, None]
         return weights
+
+
+def _evenly_spaced(n: int, count: int) -> Indices:
+    """``count`` of the numbers 0 to n - 1."""
+    return np.linspace(0, n - 1, count, dtype=int)
 
 
 def _cholesky(residuals: Array, weight: Array, least: Array) -> Array:

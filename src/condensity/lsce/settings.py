@@ -108,7 +108,7 @@ class SettingSelector:
 
     def choose(self, near: Setting, *, coarse: bool, strides: Sequence[int]) -> Setting:
         """The best setting of a local search from ``near`` and, if ``coarse``, a coarse grid."""
-        starts = [(int(np.argmin(np.abs(self.z - near.sigma_z))), _index(self.y, near.sigma_y))]
+        starts = [(_index(self.z, near.sigma_z), _index(self.y, near.sigma_y))]
         if coarse:
             middle = starts[0][0]
             starts += [

@@ -1,0 +1,125 @@
+"""Learning a subspace from the samples of one member.
+
+The subspace minimises the leave-one-out loss of a normalised kernel density (module
+``leave_one_out``).  This loss has many local minima, so a race comes first: a few quasi-Newton
+steps from many random starts on small parts of the sample, then more steps from the best of them
+on larger parts.  Only the winner goes on with all samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from condensity._typing import Array, Mask
+from condensity.fitting.leave_one_out import LeaveOneOutLoss
+from condensity.lsce.member import MemberView
+from condensity.lsce.settings import Setting
+from condensity.subspaces.chart import Minimum, minimise
+from condensity.subspaces.grassmann import orthonormal, random_point
+
+#: Largest number of centres for learning subspaces, which need fewer than densities.
+LEARNING_CENTERS = 150
+
+
+@dataclass(frozen=True)
+class Round:
+    """A round of the race of starts."""
+
+    rows: int  # largest number of samples at which the loss is evaluated
+    centers: int  # largest number of centres
+    steps: int
+    kept: int  # number of starts that go on
+
+
+RACE = (
+    Round(rows=160, centers=80, steps=4, kept=12),
+    Round(rows=400, centers=150, steps=8, kept=3),
+)
+#: A search that also starts from subspaces of a similar search has fewer random starts, by this
+#: factor.
+FEWER_STARTS = 4
+#: Kernels for learning: sigma_z is ``WIDTH sqrt(dz) n^(-1/(dz + 4))``.
+WIDTH, SIGMA_Y = 0.9, 0.5
+#: Refining uses kernels of y at least this wide: the best width for the density is too narrow for
+#: finding the subspace.
+LEAST_SIGMA_Y = 0.35
+#: The widest kernels of z for refining, in units of those for learning.
+WIDEST = float(np.sqrt(2.0))
+
+
+def starting_points(
+    view: MemberView, active: Mask, dz: int, n_starts: int, rng: np.random.Generator
+) -> list[Array]:
+    """Random subspaces that contain the directions of the view's location."""
+    lead = view.location.directions[:dz]
+    if dz >= active.sum():  # no reduction
+        return [np.eye(len(active))[active]]
+    starts = []
+    for _ in range(n_starts if len(lead) < dz else 1):
+        W = np.zeros((dz, len(active)))
+        W[:, active] = random_point(rng, dz, int(active.sum()))
+        starts.append(subspace_containing(lead, W))
+    return starts
+
+
+def subspace_containing(lead: Array, W: Array) -> Array:
+    """The subspace nearest to that of ``W`` (dz, dx) that contains the rows of ``lead``."""
+    lead = lead[: len(W)]
+    rest = W - (W @ lead.T) @ lead
+    return np.vstack([lead, np.linalg.svd(rest, full_matrices=False)[2][: len(W) - len(lead)]])
+
+
+def widen(W: Array, dz: int, active: Mask, rng: np.random.Generator) -> Array:
+    """``W`` with random directions of the inputs that vary added."""
+    more = np.zeros((dz - len(W), len(active)))
+    more[:, active] = random_point(rng, len(more), int(active.sum()))
+    return np.vstack([W, orthonormal(more - (more @ W.T) @ W)])
+
+
+def learning_width(view: MemberView, dz: int) -> float:
+    """The bandwidth of z for learning ``dz`` directions; it decreases with the sample size."""
+    n: float = len(view.sample)
+    return float(WIDTH * np.sqrt(dz) * n ** (-1.0 / (dz + 4)))
+
+
+def learn_subspace(max_steps: int, item: tuple[MemberView, Sequence[Array]]) -> Minimum:
+    """The subspace of smallest leave-one-out loss: a race of all starts, then on from the best."""
+    view, starts = item[0].thinned(LEARNING_CENTERS), item[1]
+    dz = len(starts[0])
+    n_fixed = min(len(view.location.directions), dz)
+    sigmas = learning_width(view, dz), SIGMA_Y
+    for part in RACE:
+        if len(starts) > 1:
+            problem = view.thinned(part.centers).left_out(
+                starts[0], *sigmas, scores=True, rows=part.rows
+            )
+            ends = [minimise(problem, W, max_steps=part.steps, n_fixed=n_fixed) for W in starts]
+            starts = [end.W for end in sorted(ends, key=lambda end: end.value)[: part.kept]]
+    problem = view.left_out(starts[0], *sigmas, scores=True)
+    W = min(starts, key=lambda W: problem.at(W).value)
+    return minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed)
+
+
+def refine_subspace(
+    max_steps: int, item: tuple[MemberView, Array, Setting], *, widening: float = 1.0
+) -> Minimum:
+    """The subspace of smallest leave-one-out loss with the kernels of a setting, starting at W."""
+    view, W, setting = item[0].thinned(LEARNING_CENTERS), *item[1:]
+    n_fixed = min(len(view.location.directions), len(W))
+    problem = refinement_problem(view, W, setting, widening)
+    return minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed)
+
+
+def refinement_problem(
+    view: MemberView, W: Array, setting: Setting, widening: float
+) -> LeaveOneOutLoss:
+    """The leave-one-out loss of y as it is, which refinement minimises.
+
+    Kernels are wider in z than those of the setting by ``widening``, but not much wider than those
+    for learning: if the members disagree, their best setting is too wide for any subspace.
+    """
+    sigma_z = min(widening * setting.sigma_z, WIDEST * learning_width(view, len(W)))
+    return view.left_out(W, sigma_z, max(setting.sigma_y, LEAST_SIGMA_Y))
