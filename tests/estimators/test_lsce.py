@@ -170,6 +170,14 @@ def test_members_come_in_whole_rounds_of_folds_and_one_more():
     assert len(pd.DataFrame(model.cv_results_).filter(like="split").columns) == 4
 
 
+def test_directions_are_those_of_a_regression_that_finds_them_well():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((60, 8))
+    y = X @ np.ones(8) + 3.0 * rng.standard_normal(60)
+    auto, linear = (LSCE(1, location=m, random_state=0).fit(X, y) for m in ("auto", "linear"))
+    np.testing.assert_allclose(auto.components_, linear.components_, atol=1e-12)
+
+
 def test_members_add_no_components_of_y():
     X, y = toy_b().sample(60, random_state=0)
     many = LSCE(1, location="none", **QUICK).fit(X, y).predict_dist(X)

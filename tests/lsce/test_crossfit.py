@@ -30,7 +30,7 @@ from condensity.lsce.crossfit import Crossfit
 from condensity.lsce.learning import learn_subspace, subspace_containing
 from condensity.lsce.location import constant_location, linear_location
 from condensity.lsce.member import MemberView, OutputKernels
-from condensity.lsce.settings import Setting
+from condensity.lsce.settings import EnsembleOptions, Setting
 from condensity.lsce.stacking import minimise_on_simplex, stack
 from condensity.subspaces.chart import Minimum
 from crossfits import LOSSES, OPEN, SEARCH, crossfit, deals, density
@@ -167,6 +167,40 @@ def test_what_refining_makes_worse_is_not_kept(monkeypatch):
     found = configure(fit, 1, search, np.random.default_rng(0), map)
     assert not found.refined
     assert all(abs(W[0, 0]) > 0.9 for W in found.Ws)
+
+
+def two_locations(X, y, dz):
+    """Configurations without and with a linear location, and the views of all samples."""
+    n = len(X)
+    whole = Sample(X, ((y - y.mean()) / y.std())[:, None], np.full(n, 1 / n))
+    active, configurations, views = np.ones(X.shape[1], bool), [], {}
+    for name, locator in (("none", constant_location), ("linear", linear_location)):
+        members = [
+            MemberView.of(whole, mass, np.arange(n), locator)
+            for mass in deals(whole.weight, n_deals=1)
+        ]
+        fit = Crossfit(name, whole, active, members, 1, SCORES["squared"])
+        views[name] = MemberView.of(whole, np.zeros(n), np.arange(n), locator)
+        search, rng = replace(SEARCH, n_starts=20, max_steps=30), np.random.default_rng(0)
+        configurations.append(configure(fit, dz, search, rng, map))
+    return configurations, views
+
+
+@pytest.mark.parametrize("noisy_mean", [True, False])
+def test_directions_of_a_linear_location_are_shown_if_they_describe_y_best(noisy_mean):
+    rng = np.random.default_rng(0)
+    X, e = rng.standard_normal((100, 6)), rng.standard_normal(100)
+    # A spread that follows another input makes the slope of a regression inaccurate.
+    y = X[:, 1] + (0.3 + 2 * X[:, 0] ** 2) * e if noisy_mean else X @ np.ones(6) + 3 * e
+    (plain, linear), views = two_locations(X, y, 2 if noisy_mean else 1)
+    options = EnsembleOptions({}, SCORES["squared"], SEARCH, n_members=5)
+    shown = ensemble._shown_configuration(options, views, [plain, linear], linear)
+    assert shown is (plain if noisy_mean else linear)
+    assert ensemble._shown_configuration(options, views, [plain, linear], plain) is plain
+    assert ensemble._shown_configuration(options, views, [linear], linear) is linear
+    # A single model depends on x through its own directions alone.
+    alone = replace(options, n_members=1)
+    assert ensemble._shown_configuration(alone, views, [plain, linear], linear) is linear
 
 
 def test_subspaces_contain_the_directions_of_their_location():

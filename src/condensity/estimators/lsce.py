@@ -43,8 +43,8 @@ class LSCE(DensityReducer):
 
     LSCE finds a matrix W with orthonormal rows such that ``z = W x`` carries all information about
     y.  It minimises an estimate of the squared-loss conditional entropy ``-1/2 int p(y|z)^2 p(z) dz
-    dy`` over subspaces [1]_.  The least-squares fit at the minimum is the density ``p(y|x) =
-    p(y|W x)``.
+    dy`` over subspaces [1]_: the leave-one-out loss of a kernel density of y given z.  The density
+    ``p(y|x) = p(y|W x)`` is a least-squares fit at the minimum.
 
     The estimator averages several models, called members.  Each member is learned without one fold.
     Bandwidths, penalty, number of components and location are chosen by the loss of the members
@@ -69,9 +69,10 @@ class LSCE(DensityReducer):
     scoring : {"squared", "log", "crps"}, default="squared"
         The held-out loss for model selection, and that of ``cv_score_``.  ``score`` always uses
         "squared".
-    n_starts : int, default=5
+    n_starts : int, default=40
         Number of random subspaces from which every member starts, in addition to the subspace with
-        fewer components.
+        fewer components.  After a few steps on a part of the samples, only the best starts
+        continue.  With a second location, most starts are replaced by the subspaces of the first.
     n_centers : int or "auto", default="auto"
         Number of samples that carry a basis function, at most n.  "auto" takes all samples, but
         at most 500.
@@ -112,13 +113,15 @@ class LSCE(DensityReducer):
     ----------
     components_ : ndarray of shape (dz, dx)
         The directions, orthonormal rows that act on standardised inputs.  They are those of the
-        best configuration, learned from all samples.  Only their span has a meaning; the signs are
-        such that z grows with the first output.
+        best configuration, learned from all samples.  If that has a linear location, its directions
+        are compared with those found without location, and the better ones are used.  Only their
+        span has a meaning; the signs are such that z grows with the first output.
     n_components_ : int
         Number of directions of the best configuration.
     subspace_agreement_ : ndarray of shape (dx,)
-        Decreasing eigenvalues of the mean projector of the members of the best configuration: 1
-        for a direction that all members have, 0 for a direction that none has.
+        Decreasing eigenvalues of the mean projector of the members whose directions
+        ``components_`` shows: 1 for a direction that all members have, 0 for a direction that none
+        has.
     location_ : str
         Location of the best configuration.
     bandwidth_ : (float, float)

@@ -255,8 +255,11 @@ def _shown_configuration(
     A linear location fixes directions at the slope of a regression.  It may describe y well even if
     these directions are inaccurate, for instance if the variance of y depends on x.  So they are
     compared with those of the configuration without location, by the held-out loss of densities
-    without location.
+    without location.  A single model depends on x through its own directions alone, so these are
+    reported.
     """
+    if options.n_members == 1:
+        return best
     same_size = (c for c in configurations if c.n_components == best.n_components)
     plain = next((c for c in same_size if c.location == "none"), best)
     if plain is best or plain.crossfit is None:
