@@ -43,7 +43,7 @@ MAKERS = {
         np.column_stack([FORK, FORK + 0.02 * BOTH[:, 1]]),
     ),
     "published": lambda: (
-        LSCE.as_published(1, scaling="variance", random_state=0).set_params(n_starts=1),
+        LSCE.as_published(1, random_state=0).set_params(n_starts=1),
         FORK,
     ),
     "LSCDE": lambda: (LSCDE(bandwidth=0.5, penalty=0.1, random_state=0), BOTH),

@@ -158,7 +158,7 @@ def test_the_dimension_is_selected_without_samples_that_the_subspace_has_seen():
     """Eight inputs of noise: a subspace that has seen the fold looks better than none."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 8)), rng.standard_normal(60)
-    model = PublishedLSCE(scaling="variance", n_starts=5, random_state=0).fit(X, y)
+    model = PublishedLSCE(n_starts=5, random_state=0).fit(X, y)
     table = model.cv_results_
     fixed = [
         table["mean_test_score"][table["param_n_components"] == dz].max() for dz in range(1, 9)

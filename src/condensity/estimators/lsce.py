@@ -219,7 +219,7 @@ class LSCE(DensityReducer):
         *,
         n_centers: int | str = "auto",
         scoring: str = "normalised",
-        scaling: str = "range",
+        scaling: str = "variance",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int | Callable[[Any], None] = 0,
@@ -234,11 +234,11 @@ class LSCE(DensityReducer):
             Number of samples that carry a basis function.  "auto" takes all samples, but at most
             500.
         scoring : {"normalised", "raw"}, default="normalised"
-            The held-out loss for model selection: of the density after or before it is clipped and
-            normalised.
-        scaling : {"range", "variance", "none"}, default="range"
-            The unit of length of inputs and outputs: their ranges in the training sample, their
-            standard deviations, or the unit of the data.
+            The held-out loss that selects the density and the number of components: of the density
+            after or before it is clipped and normalised.
+        scaling : {"variance", "range", "none"}, default="variance"
+            The unit of length of inputs and outputs: their standard deviations, their ranges in the
+            training sample, or the unit of the data.
         random_state : None, int, RandomState or Generator, default=None
             Seed for the centres, the folds and the starts.
         n_jobs : None or int, default=None

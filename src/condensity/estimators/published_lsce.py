@@ -66,7 +66,7 @@ class PublishedLSCE(SubspaceSearch, DensityReducer):
     cv : int, splitter or iterable of splits, default=5
         Number of random folds, or splits that hold out every sample exactly once.  For folds by
         group pass ``list(GroupKFold(5).split(X, y, groups))``.
-    scaling : {"variance", "range", "none"}, default="range"
+    scaling : {"variance", "range", "none"}, default="variance"
         The unit of length of inputs and outputs: their standard deviations, their ranges in the
         training sample, or the unit of the data.  The paper's tables agree with "range", although
         its text says "variance".  An output with a few extreme values needs "variance".
@@ -148,7 +148,7 @@ class PublishedLSCE(SubspaceSearch, DensityReducer):
         penalty: float | None = None,
         scoring: str = "normalised",
         cv: Any = 5,
-        scaling: str = "range",
+        scaling: str = "variance",
         max_iter: int = 100,
         random_state: Any = None,
         n_jobs: int | None = None,

@@ -66,8 +66,7 @@ def _artificial(cell: Cell, *, quick: bool = False) -> dict[str, Any]:
 def _illustration(cell: Cell, *, quick: bool = False) -> dict[str, Any]:
     """Densities at several values of the relevant input; the other inputs have their means."""
     X, y = problems.illustration_data(cell.problem, cell.n, cell.seed)
-    published = LSCE.as_published(1, scaling="variance")
-    models = {"None": LSCDE(), "LSCE": published, OURS: LSCE(1)}
+    models = {"None": LSCDE(), "LSCE": LSCE.as_published(1), OURS: LSCE(1)}
     model: Any = models[cell.method].set_params(random_state=MODEL_SEEDS + cell.seed)
     if quick and cell.method != "None":
         model.set_params(n_starts=1)
