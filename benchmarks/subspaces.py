@@ -172,16 +172,17 @@ def run(task):
     return line | {"k": len(B), "seconds": time.process_time() - began}
 
 
-def tasks(methods, models, sizes, runs):
+def tasks(methods, models, inputs, sizes, runs):
     """All tasks, run by run, so that an interrupted study has all models."""
     problems = [(m, i, n) for m, i, n in product(CENTRAL, INPUTS, (100, 200, 400))]
     problems += [(m, "own", n) for m, n in MEAN_SIZES.items()]
     problems += [(m, "own", n) for m, n in product(TOYS, (50, 100, 200, 400))]
     return [
-        (method, model, inputs, n, seed)
+        (method, model, kind, n, seed)
         for seed in range(runs)
-        for model, inputs, n in problems
+        for model, kind, n in problems
         if (not models or model in models) and (not sizes or n in sizes)
+        if not inputs or kind in inputs
         for method in methods
     ]
 
@@ -222,6 +223,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--methods", nargs="+", default=[*METHODS], help="or 'LSCE()': how often k")
     parser.add_argument("--models", nargs="+", help="default: all")
+    parser.add_argument("--inputs", nargs="+", choices=[*INPUTS, "own"], help="default: all")
     parser.add_argument("--sizes", nargs="+", type=int, help="default: all")
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--jobs", type=int, default=2)
@@ -231,7 +233,8 @@ def main():
     if options.table:
         return print_table([line for path in options.table for line in read(path)])
     done = {key(line) for line in read(options.out)}
-    wanted = tasks(options.methods, options.models, options.sizes, options.runs)
+    kinds = options.models, options.inputs, options.sizes
+    wanted = tasks(options.methods, *kinds, options.runs)
     todo = [task for task in wanted if task not in done]
     print(f"{len(wanted)} fits, {len(todo)} to do", file=sys.stderr)
     with options.out.open("a") as file:

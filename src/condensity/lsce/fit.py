@@ -255,7 +255,8 @@ def _shown_configuration(
     A linear location fixes directions at the slope of a regression.  It may describe y well even if
     these directions are inaccurate, for instance if the variance of y depends on x.  So they are
     compared with those of the configuration without location, by the held-out loss of densities
-    without location.  A single model depends on x through its own directions alone, so these are
+    without location.  They are reported if they are better by more than the standard error of the
+    difference.  A single model depends on x through its own directions alone, so these are
     reported.
     """
     if options.n_members == 1:
@@ -267,8 +268,11 @@ def _shown_configuration(
     swapped = replace(plain, Ws=best.Ws)
     search = options.search_space(views["none"])
     swapped = reselect_setting(swapped, plain.crossfit, search)
+    weight, gains = plain.crossfit.whole.weight, plain.losses - swapped.losses
     plain.crossfit.clear()
-    return best if swapped.loss < plain.loss else plain
+    gain = float(weight @ gains)
+    error = float(np.sqrt(weight**2 @ (gains - gain) ** 2))
+    return best if gain > error else plain
 
 
 def _pending(c: Configuration, view: MemberView, Ws: Sequence[Array]) -> PendingFit:
