@@ -37,10 +37,28 @@ def test_value_and_gradient_equal_loops(dz, dy, grouped):
     assert np.abs(point.gradient() - gradient).max() <= 1e-12 * np.abs(gradient).max()
 
 
+def with_outputs(view, Y):
+    """The view with other outputs, which are not clipped."""
+    changed = replace(view, sample=replace(view.sample, Y=Y))
+    changed.__dict__["clipped"] = lambda values: values
+    return changed
+
+
+def test_extreme_outputs_are_clipped():
+    s = random_sample(3, n=12, dx=4, dy=1)
+    s = replace(s, Y=np.vstack([s.Y[:-1], [[1e3]]]))
+    view = MemberView.of(s, np.zeros(12), np.arange(0, 12, 2), constant_location)
+    W = random_subspace(1, 2, 4)
+    clipped = view.clipped(view.sample.Y)
+    assert np.abs(clipped - view.sample.Y).max() > 0.5
+    expected = with_outputs(view, clipped).left_out(W, SIGMA_Z, SIGMA_Y).at(W).value
+    assert view.left_out(W, SIGMA_Z, SIGMA_Y).at(W).value == pytest.approx(expected, rel=1e-12)
+
+
 def test_with_scores_the_loss_is_the_mean_over_y_and_its_normal_scores():
     view, W = a_view(2), random_subspace(1, 2, 4)
     problem = view.left_out(W, SIGMA_Z, SIGMA_Y, scores=True)
-    scored = replace(view, sample=replace(view.sample, Y=view.normal_scores(view.sample.Y)))
+    scored = with_outputs(view, view.normal_scores(view.sample.Y))
     plain = [v.left_out(W, SIGMA_Z, SIGMA_Y) for v in (view, scored)]
     values = [p.at(W).value for p in plain]
     assert problem.at(W).value == pytest.approx(np.mean(values), rel=1e-12)

@@ -76,7 +76,7 @@ def test_the_race_evaluates_few_samples_first(monkeypatch):
     monkeypatch.setattr(learning, "LEARNING_CENTERS", 140)
     view = a_view(*oscillating(n=450))
     learn_subspace(2, (view, random_starts(view, 1, 5)))
-    # y as it is and its normal scores in all rounds
+    # the clipped y and its normal scores in all rounds
     assert sizes == [(160, 80, 2), (400, 140, 2), (450, 140, 2)]
     sizes.clear()
     learn_subspace(2, (view, random_starts(view, 1, 1)))
@@ -106,7 +106,7 @@ def test_refining_uses_the_kernels_of_the_setting_but_not_much_wider_ones(sigma_
     problem = refinement_problem(view, W, setting, 1.3)
     widest = 2**0.5 * learning_width(view, 1)
     assert problem.sigma_z == pytest.approx(expected or widest)
-    assert [v.of_y for v in problem.views] == [None]  # y as it is
+    assert [v.of_y for v in problem.views] == [view.clipped]  # without normal scores
     assert problem.views[0].components.widths[0] == 0.35
     end = refine_subspace(20, (view, W, setting), widening=1.3)
     assert end.value == pytest.approx(problem.at(end.W).value)

@@ -29,18 +29,17 @@ from condensity.fitting.scores import SCORES, Gaussians
 class OutputView:
     """A function of y, with the components that describe it."""
 
-    of_y: Callable[[Array], Array] | None  # None: y as it is
+    of_y: Callable[[Array], Array]
     components: Gaussians  # the background last
 
     @classmethod
-    def of(cls, of_y: Callable[[Array], Array] | None, V: Array, sigma_y: float) -> OutputView:
+    def of(cls, of_y: Callable[[Array], Array], V: Array, sigma_y: float) -> OutputView:
         """The view with a component of width ``sigma_y`` at each centre ``V`` (b, dy)."""
-        return cls(of_y, variance_preserving(V if of_y is None else of_y(V), sigma_y))
+        return cls(of_y, variance_preserving(of_y(V), sigma_y))
 
     def match(self, Y: Array) -> Array:
         """The table a for the rows of ``Y`` (m, dy): (m, b + 1)."""
-        values = Y if self.of_y is None else self.of_y(Y)
-        return SCORES["squared"].match(values, self.components)
+        return SCORES["squared"].match(self.of_y(Y), self.components)
 
     def pair(self) -> Array:
         """The table A, (b + 1, b + 1)."""

@@ -33,7 +33,6 @@ from condensity.lsce.consensus import complete_subspace, consensus, member_subsp
 from condensity.lsce.crossfit import Crossfit
 from condensity.lsce.full_data import PendingFit, fit_coefficients, refine_with_all, refit_location
 from condensity.lsce.learning import (
-    FEWER_STARTS,
     learn_subspace,
     refine_subspace,
     refinement_problem,
@@ -63,7 +62,7 @@ class EnsembleFit:
     weights: Array  # of the configurations
     best: Configuration
     parts: Sequence[tuple[float, AveragedMembers]]
-    W: Array  # (dz, dx) of the best configuration, learned from all samples
+    W: Array  # (dz, dx) the directions that are reported
     agreement: Array  # (dx,) of its members
     n_steps: int  # of the search for W
     stretch: Array  # (dy,) factor of the kernels, about the means; not of the background
@@ -75,8 +74,14 @@ class LearnedSubspaces:
     """The subspaces of one configuration."""
 
     members: Sequence[Array]  # of the cross-fitted members
-    averaged: Sequence[Array]  # those in the final average
+    averaged: Sequence[Array]  # those in the final average, the one of all samples last
     final: Minimum  # learned from all samples
+
+    @property
+    def common(self) -> Array:
+        """The consensus of the subspaces in the average; half of the weight is that of the last."""
+        *members, last = self.averaged
+        return consensus([*members, *[last] * max(1, len(members))])[0]
 
 
 def fit_ensemble(
@@ -110,7 +115,7 @@ def fit_ensemble(
     if id(shown) not in learned:
         learned[id(shown)] = _subspaces(data, options, shown, views[shown.location], rng)
     final = learned[id(shown)].final
-    W, agreement = final.W, consensus(learned[id(shown)].members or [final.W])[1]
+    W, agreement = learned[id(shown)].common, consensus(learned[id(shown)].members or [final.W])[1]
     if views[shown.location].location.anywhere:
         W = complete_subspace(W, data.active)
     return EnsembleFit(
@@ -294,8 +299,7 @@ def _subspaces(
     dz, search, remaining = c.n_components, options.search, data.remaining
     members = member_subspaces(c, view) if c.crossfit is not None else []
     lead, alone = view.location.directions, options.n_members == 1
-    n_starts = max(1, search.n_starts // FEWER_STARTS) if members else search.n_starts
-    starts = starting_points(view, data.active, dz, n_starts, rng)
+    starts = starting_points(view, data.active, dz, search.n_starts, rng)
     if dz >= data.active.sum():  # there is only one subspace
         return LearnedSubspaces(members, starts, Minimum(starts[0], np.nan, 0))
     if members:

@@ -116,7 +116,7 @@ def refine_subspace(
 def refinement_problem(
     view: MemberView, W: Array, setting: Setting, widening: float
 ) -> LeaveOneOutLoss:
-    """The leave-one-out loss of y as it is, which refinement minimises.
+    """The leave-one-out loss that refinement minimises.
 
     Kernels are wider in z than those of the setting by ``widening``, but not much wider than those
     for learning: if the members disagree, their best setting is too wide for any subspace.

@@ -32,7 +32,7 @@ from condensity.fitting.leave_one_out import (
     variance_preserving,
 )
 from condensity.fitting.moments import Sums, lebesgue
-from condensity.fitting.normal_scores import NormalScores
+from condensity.fitting.monotone_maps import Clipped, NormalScores
 from condensity.fitting.ridge import solve
 from condensity.fitting.scores import Gaussians
 from condensity.lsce.location import Location, Locator
@@ -115,6 +115,11 @@ class MemberView:
         return variance_preserving(self.sample.Y[self.basis], sigma_y)
 
     @cached_property
+    def clipped(self) -> Clipped:
+        """The function that limits extreme values of each output of the sample."""
+        return Clipped.of(self.sample.Y, self.sample.weight)
+
+    @cached_property
     def normal_scores(self) -> NormalScores:
         """The function that makes each output of the sample normally distributed."""
         return NormalScores.of(self.sample.Y, self.sample.weight)
@@ -136,12 +141,13 @@ class MemberView:
     ) -> LeaveOneOutLoss:
         """The leave-one-out loss as a function of W, with the background fixed at ``W``.
 
-        With ``scores``, it is the mean of the losses for y as it is and for the normal scores of y.
-        The subspace of y is that of every one-to-one function of y, and normal scores have no heavy
-        tails.  The loss is evaluated at no more than ``rows`` samples, evenly spaced in order.
+        The subspace of y is that of every one-to-one function of y.  So extreme values of y are
+        clipped.  With ``scores``, the loss is the mean of that for the clipped y and that for the
+        normal scores of y.  It is evaluated at no more than ``rows`` samples, evenly spaced in
+        order.
         """
         n, basis, Y = len(self.sample), self.basis, self.sample.Y
-        functions = (None, self.normal_scores) if scores else (None,)
+        functions = (self.clipped, self.normal_scores) if scores else (self.clipped,)
         views = tuple(OutputView.of(f, Y[basis], sigma_y) for f in functions)
         at = np.arange(n) if rows is None or n <= rows else _evenly_spaced(n, rows)
         X, centers = self.sample.X[at], self.sample.X[basis]

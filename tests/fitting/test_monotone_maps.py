@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from condensity.fitting.normal_scores import NormalScores
+from condensity.fitting.monotone_maps import Clipped, NormalScores
 
 
 def scores_by_loops(y, weight):
@@ -45,6 +45,38 @@ def test_new_values_are_between_those_of_their_neighbours_and_not_beyond_the_sam
     low, middle, high = scores(y)[:, 0]
     found = scores(np.array([[-5.0], [0.5], [5.5], [99.0]]))[:, 0]
     assert found == pytest.approx([low, (low + middle) / 2, (middle + high) / 2, high])
+
+
+def test_extreme_values_are_moved_to_five_robust_standard_deviations_from_the_median():
+    rng = np.random.default_rng(0)
+    y = np.r_[rng.standard_normal(97), 40.0, -1e9, 1e6]
+    Y, weight = np.column_stack([y, rng.standard_normal(100)]), np.full(100, 0.01)
+    found = Clipped.of(Y, weight)(Y)
+    quarter, median, three = np.quantile(y, [0.25, 0.5, 0.75], method="hazen")
+    reach = 5 * (three - quarter) / (norm.ppf(0.75) - norm.ppf(0.25))
+    clipped = np.clip(y, median - reach, median + reach)
+    assert (clipped != y).sum() == 3
+    expected = (clipped - clipped.mean()) / clipped.std()
+    np.testing.assert_allclose(found[:, 0], expected, atol=1e-3)
+    plain = (Y[:, 1] - Y[:, 1].mean()) / Y[:, 1].std()
+    np.testing.assert_allclose(found[:, 1], plain, atol=1e-12)
+
+
+def test_weights_of_clipped_outputs_are_repetitions():
+    rng = np.random.default_rng(2)
+    y, counts = rng.standard_cauchy((50, 1)), rng.integers(1, 4, 50)
+    a = Clipped.of(y, counts / counts.sum())(y)
+    repeated = np.repeat(y, counts, axis=0)
+    b = Clipped.of(repeated, np.full(len(repeated), 1 / len(repeated)))(y)
+    np.testing.assert_allclose(a, b, rtol=0.1, atol=0.05)  # quartiles are interpolated
+
+
+def test_nothing_is_clipped_if_half_of_the_values_are_equal_and_constants_stay_finite():
+    y = np.r_[np.zeros(80), np.arange(1.0, 21.0)][:, None]
+    found = Clipped.of(y, np.full(100, 0.01))(y)
+    np.testing.assert_allclose(found, (y - y.mean()) / y.std(), atol=1e-12)
+    ones = np.ones((5, 1))
+    np.testing.assert_array_equal(Clipped.of(ones, np.full(5, 0.2))(ones), np.zeros((5, 1)))
 
 
 def test_a_constant_output_has_the_score_zero():
