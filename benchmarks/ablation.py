@@ -34,12 +34,11 @@ SMALL = ["Servo", "Auto MPG", "Yacht", "Housing", "Stock", "Forest Fires", "2 Jo
 
 def same(max_steps, item, **options):
     """Replacement of refining: the subspace without a change."""
-    return Minimum(item[1], np.nan, 0)
+    return Minimum(item[1][0], np.nan, 0)
 
 
-def plain_centers(self, sigma_y):
+def plain_centers(V, sigma_y):
     """Replacement of shrunken centres: the samples."""
-    V = self.sample.Y[self.basis]
     return Gaussians(np.vstack([V, 0 * V[:1]]), np.append(np.full(len(V), sigma_y), 1.0))
 
 
@@ -78,7 +77,13 @@ WITHOUT = {
     "stretching": ({}, {f"{ROOM}.fit.best_stretch": unstretched}),
     "linear location": ({"location": "none"}, {}),
     "separate bandwidths": ({}, {f"{ROOM}.settings.SettingSelector.choose": tied}),
-    "pulled centres": ({}, {f"{ROOM}.member.MemberView.components": plain_centers}),
+    "pulled centres": (
+        {},
+        {
+            f"{ROOM}.member.variance_preserving": plain_centers,
+            "condensity.fitting.leave_one_out.variance_preserving": plain_centers,
+        },
+    ),
     "background": ({}, {f"{ROOM}.member.BACKGROUND": 1e-6}),
     "more starts": ({"n_starts": 1}, {}),
     "reduction": ({"n_components": None}, {}),

@@ -110,9 +110,9 @@ def main():
     print(
         "The published procedure (20 starts, a grid search every 5 steps) in plain NumPy (`plain`) "
         f"and ours; dx = {options.inputs}, two directions. If the number of directions is "
-        f"selected, `plain` runs two of the 20 starts for each number (one from n = {MANY} on). "
-        "Its time is multiplied accordingly, and its errors are those of the best of these starts. "
-        "All other fits ran in full. Losses are compared with that of `plain` in full, for which "
+        "selected, `plain` runs one of the 20 starts for each number, and one of four in each "
+        "fold. Its time is multiplied accordingly, and its errors are those of the best of these "
+        "starts. All other fits ran in full. Losses are compared with that of `plain` in full, for which "
         "the number of directions is given. Seconds are processor time on one thread.\n"
     )
     show_header("n", "directions", "method", "s", "speed-up", "held-out loss", "Error_DR", "target")

@@ -20,7 +20,7 @@ from oblique import CASES, directions
 from condensity import LSCE
 from condensity.datasets import toy_a, toy_b
 from condensity.lsce import fit as lsce_fit
-from condensity.lsce.configurations import LEARNING_CENTERS
+from condensity.lsce.learning import LEARNING_CENTERS
 from condensity.metrics import squared_loss, subspace_error
 
 N_TEST = 2000
@@ -28,14 +28,15 @@ TOYS = {"toy (a)": toy_a, "toy (b)": toy_b}
 SUBSPACES, REFINE = lsce_fit._subspaces, lsce_fit.refine_with_all
 
 
-def members_alone(task, *arguments):
+def members_alone(data, *arguments):
     """The subspaces that are learned without further samples."""
-    return SUBSPACES(replace(task, others=None), *arguments)
+    return SUBSPACES(replace(data, remaining=None), *arguments)
 
 
-def with_few_centers(view, *arguments, **options):
+def with_few_centers(view, W, own, remaining):
     """Refining with all samples and the centres that subspaces are learned with."""
-    return REFINE(view.thinned(LEARNING_CENTERS), *arguments, **options)
+    few, width = view.thinned(LEARNING_CENTERS), own.views[0].components.widths[0]
+    return REFINE(few, W, few.left_out(W, own.sigma_z, float(width)), remaining)
 
 
 VARIANTS = {

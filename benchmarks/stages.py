@@ -18,8 +18,8 @@ from ratios import show_header, show_row
 from condensity import LSCE
 
 STAGES = {  # stage: its function (file, name)
-    "members: learn subspaces": ("configurations.py", "learn_subspace"),
-    "members: refine subspaces": ("configurations.py", "refine_subspace"),
+    "members: learn subspaces": ("learning.py", "learn_subspace"),
+    "members: refine subspaces": ("learning.py", "refine_subspace"),
     "members: select settings": ("settings.py", "choose"),
     "stack configurations": ("stacking.py", "stack"),
     "calibrate widths": ("calibration.py", "best_stretch"),

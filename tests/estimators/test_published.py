@@ -137,6 +137,13 @@ def test_the_number_of_directions_needs_three_folds_and_centres_outside_any_two(
     assert make(cv=3, n_centers=3, n_starts=1, random_state=0).fit(X, y).n_components_ >= 1
 
 
+def test_a_single_input_leaves_no_number_of_directions_to_select():
+    X, y = toy_b().sample(40, random_state=3)
+    model = PublishedLSCE(cv=2, n_centers=2, n_starts=1, random_state=0).fit(X[:, 1:2], y)
+    assert model.n_components_ == 1
+    np.testing.assert_array_equal(model.dimension_scores_, [np.nan])
+
+
 def test_progress_of_the_held_out_folds_is_printed(capsys):
     X, y = toy_b().sample(40, random_state=3)
     PublishedLSCE(n_starts=1, verbose=1, random_state=0).fit(X[:, :2], y)

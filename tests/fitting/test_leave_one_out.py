@@ -17,11 +17,19 @@ def a_view(dy, labels=None):
     return MemberView.of(s, np.zeros(12), np.arange(0, 12, 2), constant_location, labels=labels)
 
 
+def with_outputs(view, Y):
+    """The view with other outputs, which are not clipped."""
+    changed = replace(view, sample=replace(view.sample, Y=Y))
+    changed.__dict__["clipped"] = lambda values: values
+    return changed
+
+
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize(("dz", "dy"), [(1, 1), (2, 2), (3, 1)])
 def test_value_and_gradient_equal_loops(dz, dy, grouped):
     labels = np.arange(12) % 3 if grouped else None
     view, W = a_view(dy, labels), random_subspace(dz, dz, 4)
+    view = with_outputs(view, view.sample.Y)
     problem = view.left_out(W, SIGMA_Z, SIGMA_Y)
     point = problem.at(W)
 
@@ -35,13 +43,6 @@ def test_value_and_gradient_equal_loops(dz, dy, grouped):
         step[i, j] = 1e-30j
         gradient[i, j] = loss(W + step).imag / 1e-30
     assert np.abs(point.gradient() - gradient).max() <= 1e-12 * np.abs(gradient).max()
-
-
-def with_outputs(view, Y):
-    """The view with other outputs, which are not clipped."""
-    changed = replace(view, sample=replace(view.sample, Y=Y))
-    changed.__dict__["clipped"] = lambda values: values
-    return changed
 
 
 def test_extreme_outputs_are_clipped():
@@ -76,8 +77,10 @@ def test_at_other_samples_y_has_the_scores_of_the_view():
     assert again.at(W).value == pytest.approx(with_own_kernel.at(W).value, rel=1e-12)
 
 
-def test_the_loss_at_some_rows_is_theirs_alone():
-    view, W = a_view(1), random_subspace(1, 2, 4)
+@pytest.mark.parametrize("grouped", [False, True])
+def test_the_loss_at_some_rows_is_theirs_alone(grouped):
+    view = a_view(1, np.arange(12) % 3 if grouped else None)
+    W = random_subspace(1, 2, 4)
     whole = view.left_out(W, SIGMA_Z, SIGMA_Y)
     part = view.left_out(W, SIGMA_Z, SIGMA_Y, rows=4)
     rows = [0, 3, 7, 11]
@@ -88,6 +91,13 @@ def test_the_loss_at_some_rows_is_theirs_alone():
     np.testing.assert_allclose(part.weight, weight / weight.sum(), rtol=1e-14)
     same = view.left_out(W, SIGMA_Z, SIGMA_Y, rows=12)
     assert same.at(W).value == whole.at(W).value
+
+
+def test_a_cell_of_a_table_keeps_its_own_kernel():
+    view, W = a_view(1), random_subspace(1, 2, 4)
+    problem = replace(view, by_cells=True).left_out(W, SIGMA_Z, SIGMA_Y)
+    mass = np.broadcast_to(np.log(view.sample.weight[view.basis]), problem.log_mass.shape)
+    np.testing.assert_allclose(problem.log_mass, mass, rtol=1e-14)
 
 
 def test_background_is_a_share_of_the_mean_kernel_mass():

@@ -79,6 +79,12 @@ def test_nothing_is_clipped_if_half_of_the_values_are_equal_and_constants_stay_f
     np.testing.assert_array_equal(Clipped.of(ones, np.full(5, 0.2))(ones), np.zeros((5, 1)))
 
 
+def test_values_with_hardly_any_weight_have_finite_scores():
+    y = np.arange(20.0)[:, None]
+    weight = np.r_[1e-20, np.ones(18), 1e-20]
+    assert np.isfinite(NormalScores.of(y, weight / weight.sum())(y)).all()
+
+
 def test_a_constant_output_has_the_score_zero():
     y = np.ones((5, 1))
     np.testing.assert_array_equal(NormalScores.of(y, np.full(5, 0.2))(y), np.zeros((5, 1)))

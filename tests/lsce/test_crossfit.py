@@ -124,7 +124,7 @@ def test_members_learn_subspaces_that_lower_the_loss_left_out_of_their_view():
     for view, W in zip(fit.views, found.Ws, strict=True):
         problem = view.left_out(W, found.setting.sigma_z, found.setting.sigma_y)
         drawn = [problem.at(random_subspace(seed, 1, 4)).value for seed in range(20)]
-        assert problem.at(W).value < np.median(drawn)
+        assert problem.at(W).value < min(drawn)
 
 
 def test_a_similar_configuration_replaces_most_random_starts(monkeypatch):
@@ -197,6 +197,7 @@ def test_directions_of_a_linear_location_are_shown_if_they_describe_y_best(noisy
     shown = ensemble._shown_configuration(options, views, [plain, linear], linear)
     assert shown is (plain if noisy_mean else linear)
     assert ensemble._shown_configuration(options, views, [plain, linear], plain) is plain
+    # A configuration without weight is not reported.
     assert ensemble._shown_configuration(options, views, [linear], linear) is linear
     # A single model depends on x through its own directions alone.
     alone = replace(options, n_members=1)

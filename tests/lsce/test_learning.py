@@ -45,12 +45,24 @@ def random_starts(view, dz, count, seed=0):
     return starting_points(view, active, dz, count, np.random.default_rng(seed))
 
 
+def test_refining_keeps_the_best_of_its_starts():
+    view, setting = a_view(*oscillating()), Setting(0.4, 0.2, 0.1)
+    starts = random_starts(view, 1, 6)
+    values = [refine_subspace(30, (view, [W], setting)).value for W in starts]
+    assert max(values) > min(values) + 0.01
+    # The background is fixed at the first start, so the losses differ a little.
+    assert refine_subspace(30, (view, starts, setting)).value == pytest.approx(
+        min(values), abs=0.01
+    )
+
+
 def test_the_end_of_a_search_is_a_minimum_of_the_loss_for_learning():
-    view = a_view(*oscillating())
+    view = a_view(*oscillating(n=450))  # more samples than take part in the race
     end = learn_subspace(100, (view, random_starts(view, 1, 10)))
-    problem = view.left_out(end.W, learning_width(view, 1), learning.SIGMA_Y, scores=True)
+    few = view.thinned(learning.LEARNING_CENTERS)
+    problem = few.left_out(end.W, learning_width(view, 1), learning.SIGMA_Y, scores=True)
     point = problem.at(end.W)
-    assert end.value == pytest.approx(point.value, rel=1e-12)
+    assert end.value == pytest.approx(point.value, rel=1e-3)  # the background is that of a start
     slope = point.gradient() - point.gradient() @ end.W.T @ end.W
     assert np.abs(slope).max() < 1e-3 * abs(end.value)
 
@@ -108,7 +120,7 @@ def test_refining_uses_the_kernels_of_the_setting_but_not_much_wider_ones(sigma_
     assert problem.sigma_z == pytest.approx(expected or widest)
     assert [v.of_y for v in problem.views] == [view.clipped]  # without normal scores
     assert problem.views[0].components.widths[0] == 0.35
-    end = refine_subspace(20, (view, W, setting), widening=1.3)
+    end = refine_subspace(20, (view, [W], setting), widening=1.3)
     assert end.value == pytest.approx(problem.at(end.W).value)
     assert end.value < problem.at(W).value
 
@@ -119,7 +131,7 @@ def test_the_directions_of_a_location_stay_in_the_subspace():
     lead = view.location.directions
     for end in (
         learn_subspace(20, (view, random_starts(view, 2, 6))),
-        refine_subspace(20, (view, random_starts(view, 2, 1)[0], Setting(0.5, 0.2, 0.1))),
+        refine_subspace(20, (view, random_starts(view, 2, 3), Setting(0.5, 0.2, 0.1))),
     ):
         np.testing.assert_allclose(lead @ end.W.T @ end.W, lead, atol=1e-10)
         np.testing.assert_allclose(end.W @ end.W.T, np.eye(2), atol=1e-10)

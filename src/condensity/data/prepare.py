@@ -79,6 +79,11 @@ class TrainingData:
             return self.partitions[0]
         return np.asarray(self.sample.weight[None] / self.sample.weight.sum())
 
+    @property
+    def by_cells(self) -> bool:
+        """Whether equal samples lie in different folds: the rows are the cells of a table."""
+        return bool(((self.folds > 0).sum(axis=0) > 1).any())
+
     @cached_property
     def standardised(self) -> Sample:
         """The sample with standardised inputs and outputs."""

@@ -42,9 +42,10 @@ class LSCE(DensityReducer):
     """Conditional density estimation with dimension reduction, in one fit.
 
     LSCE finds a matrix W with orthonormal rows such that ``z = W x`` carries all information about
-    y.  It minimises an estimate of the squared-loss conditional entropy ``-1/2 int p(y|z)^2 p(z) dz
-    dy`` over subspaces [1]_: the leave-one-out loss of a kernel density of y given z.  The density
-    ``p(y|x) = p(y|W x)`` is a least-squares fit at the minimum.
+    y.  In the population, this W minimises the squared-loss conditional entropy ``-1/2 int
+    p(y|z)^2 p(z) dz dy`` [1]_.  LSCE minimises the leave-one-out squared loss of a kernel density
+    of y, and of a monotone function of y, given z.  The density ``p(y|x) = p(y|W x)`` is a
+    least-squares fit at the minimum.
 
     The estimator averages several models, called members.  Each member is learned without one fold.
     Bandwidths, penalty, number of components and location are chosen by the loss of the members
@@ -113,9 +114,10 @@ class LSCE(DensityReducer):
     ----------
     components_ : ndarray of shape (dz, dx)
         The directions, orthonormal rows that act on standardised inputs.  They are those of the
-        best configuration, learned from all samples.  If that has a linear location, its directions
-        are compared with those found without location, and the better ones are used.  Only their
-        span has a meaning; the signs are such that z grows with the first output.
+        best configuration: the consensus of its members and of a search in all samples.  If it has
+        a linear location, its directions are compared with those found without location, and the
+        better ones are used.  Only their span has a meaning; the signs are such that z grows with
+        the first output.
     n_components_ : int
         Number of directions of the best configuration.
     subspace_agreement_ : ndarray of shape (dx,)

@@ -62,7 +62,8 @@ class LSMI(SubspaceSearch):
         The best directions for every number of components that was tried.
     dimension_scores_ : ndarray of shape (n_dimensions,)
         Cross-validated score for every number of components that was tried; the directions that
-        predict a fold are learned without it.  NaN if ``n_components`` was given.
+        predict a fold are learned without it, from ``n_starts`` starts divided by the number of
+        folds.  NaN if there was nothing to select.
     bandwidth_ : (float, float)
         sigma_z and sigma_y, in the unit of ``scaling``.
     penalty_ : float

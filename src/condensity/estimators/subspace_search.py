@@ -105,16 +105,16 @@ class SubspaceSearch(Reducer):
         scored = len(candidates) > 1 or self._is_auto()
         rng = check_rng(self.random_state)
         data = self._prepare(X, y, sample_weight, rng, scored=scored, scaling=self.scaling)
-        if self._is_auto():
+        dimensions = self._dimensions(int(data.active.sum()))
+        if len(dimensions) > 1:
             check_pairs_of_folds(data.folded.known)
         draw = partial(draw_starts, rng, active=data.active)
-        dimensions = self._dimensions(int(data.active.sum()))
         starts = [W for dz in dimensions for W in draw(dz, n_starts=n_starts)]
         procedure = Procedure(candidates, scored, score, by_score, max_steps, self._reference)
         mapper = parallel_map(self.n_jobs)
         stages = search_from_starts(data.folded, procedure, starts, mapper=mapper, report=report)
         losses = np.full((1, 1), np.nan)
-        if self._is_auto():
+        if len(dimensions) > 1:
             # As many starts in all folds together as in the search with all samples.
             few = max(1, n_starts // len(data.folded.folds))
             groups = [draw(dz, n_starts=few) for dz in dimensions]

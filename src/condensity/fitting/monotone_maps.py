@@ -11,6 +11,8 @@ from condensity._typing import Array
 
 #: Distance from the median beyond which values are clipped, in robust standard deviations.
 LIMIT = 5.0
+#: Smallest rank of a value, as a share of the sample.
+LEAST_RANK = 1e-9
 #: Interquartile range of the standard normal distribution.
 NORMAL_IQR = 1.349
 
@@ -79,7 +81,10 @@ def _scores(y: Array, weight: Array) -> tuple[Array, Array]:
     """Distinct values of one output and their scores."""
     values, index = np.unique(y, return_inverse=True)
     share: Array = np.bincount(index, weights=weight) / weight.sum()
-    scores: Array = ndtri(np.cumsum(share) - 0.5 * share)
+    # Rounding must not move the rank of a value with hardly any weight to 0 or 1: its score would
+    # be infinite.
+    ranks = np.clip(np.cumsum(share) - 0.5 * share, LEAST_RANK, 1.0 - LEAST_RANK)
+    scores: Array = ndtri(ranks)
     scores -= share @ scores
     sd = np.sqrt(share @ scores**2)
     return values, scores / sd if sd > 0 else scores

@@ -97,7 +97,7 @@ def configure(
     # In a table of cells, a sample shares its kernel with its cell: it cannot be left out alone.
     if dz >= crossfit.active.sum() or crossfit.by_cells:
         return learned
-    learned_items = [(view, W, setting) for view, W in zip(crossfit.views, Ws, strict=True)]
+    learned_items = [(view, [W], setting) for view, W in zip(crossfit.views, Ws, strict=True)]
     Ws = [end.W for end in mapper(partial(refine_subspace, search.max_steps), learned_items)]
     selector = SettingSelector(crossfit, Ws, search)
     refined = _with_best_setting(selector, setting, refined=True)

@@ -3,7 +3,7 @@
 1. For every location, cross-fit configurations with more and more components.
 2. Stack all configurations by their held-out loss.  Select the settings of those with a positive
    weight again with all centres, if there are more than model selection uses.
-3. For each of them, learn one more subspace from all samples.  It starts from the consensus of the
+3. For each of them, learn one more subspace from all samples, also starting from those of the
    members.
 4. Fit all coefficients to all samples, and average the members.
 5. Calibrate: stretch the densities about their means until held-out samples are uniform.
@@ -34,6 +34,7 @@ from condensity.lsce.crossfit import Crossfit
 from condensity.lsce.full_data import PendingFit, fit_coefficients, refine_with_all, refit_location
 from condensity.lsce.learning import (
     learn_subspace,
+    learning_problem,
     refine_subspace,
     refinement_problem,
     starting_points,
@@ -111,11 +112,10 @@ def fit_ensemble(
     pending = [_pending(c, views[c.location], learned[id(c)].averaged) for c, _ in used]
     averages = fit_coefficients(pending, data.remaining)
     parts = [(w, average) for (_, w), average in zip(used, averages, strict=True)]
-    shown = _shown_configuration(options, views, configurations, best)
-    if id(shown) not in learned:
-        learned[id(shown)] = _subspaces(data, options, shown, views[shown.location], rng)
-    final = learned[id(shown)].final
-    W, agreement = learned[id(shown)].common, consensus(learned[id(shown)].members or [final.W])[1]
+    shown = _shown_configuration(options, views, [c for c, _ in used], best)
+    subspaces = learned[id(shown)]
+    final, W = subspaces.final, subspaces.common
+    agreement = consensus(subspaces.members or [final.W])[1]
     if views[shown.location].location.anywhere:
         W = complete_subspace(W, data.active)
     return EnsembleFit(
@@ -132,6 +132,7 @@ def _view(data: TrainingData, options: EnsembleOptions, location: str, held: Arr
         options.locators[location],
         labels=data.labels,
         least_widths=options.least_widths,
+        by_cells=data.by_cells,
     )
 
 
@@ -252,32 +253,28 @@ def _too_few_components(options: EnsembleOptions, views: dict[str, MemberView]) 
 def _shown_configuration(
     options: EnsembleOptions,
     views: dict[str, MemberView],
-    configurations: Sequence[Configuration],
+    used: Sequence[Configuration],
     best: Configuration,
 ) -> Configuration:
-    """The configuration whose directions are reported.
+    """The configuration, of those in the average, whose directions are reported.
 
     A linear location fixes directions at the slope of a regression.  It may describe y well even if
     these directions are inaccurate, for instance if the variance of y depends on x.  So they are
     compared with those of the configuration without location, by the held-out loss of densities
-    without location.  They are reported if they are better by more than the standard error of the
-    difference.  A single model depends on x through its own directions alone, so these are
-    reported.
+    without location, if that configuration is part of the average.  A single model depends on x
+    through its own directions alone, so these are reported.
     """
     if options.n_members == 1:
         return best
-    same_size = (c for c in configurations if c.n_components == best.n_components)
+    same_size = (c for c in used if c.n_components == best.n_components)
     plain = next((c for c in same_size if c.location == "none"), best)
     if plain is best or plain.crossfit is None:
         return best
     swapped = replace(plain, Ws=best.Ws)
     search = options.search_space(views["none"])
     swapped = reselect_setting(swapped, plain.crossfit, search)
-    weight, gains = plain.crossfit.whole.weight, plain.losses - swapped.losses
     plain.crossfit.clear()
-    gain = float(weight @ gains)
-    error = float(np.sqrt(weight**2 @ (gains - gain) ** 2))
-    return best if gain > error else plain
+    return best if swapped.loss < plain.loss else plain
 
 
 def _pending(c: Configuration, view: MemberView, Ws: Sequence[Array]) -> PendingFit:
@@ -293,8 +290,7 @@ def _subspaces(
 ) -> LearnedSubspaces:
     """The members' subspaces, and the one learned from all samples.
 
-    The latter starts from the consensus of the members; a single model also starts from random
-    subspaces.
+    The latter starts from the consensus of the members, from their subspaces and from random ones.
     """
     dz, search, remaining = c.n_components, options.search, data.remaining
     members = member_subspaces(c, view) if c.crossfit is not None else []
@@ -306,16 +302,19 @@ def _subspaces(
         common = [subspace_containing(lead, W) for W in (consensus(members)[0], *members)]
         starts = [*common, *starts]
     final = learn_subspace(search.max_steps, (view, starts))
-    if c.refined or not members:
-        tries = [final.W, *starts[:1]] if members else [final.W]
-        items = [(view, W, c.setting) for W in tries]
-        ends = [refine_subspace(search.max_steps, item, widening=WIDENING) for item in items]
-        final = min(ends, key=lambda end: end.value)
-        # The remaining samples have no labels, so samples that belong together could not be
-        # left out together.
-        if remaining is not None and data.labels is None:
-            problem = refinement_problem(view, final.W, c.setting, WIDENING)
-            final = refine_with_all(view, final.W, problem, remaining)
-            alone = alone or remaining.share < LARGE_SHARE
+    refined = c.refined or not members
+    if refined:
+        item = view, [final.W, *starts[: min(1, len(members))]], c.setting
+        final = refine_subspace(search.max_steps, item, widening=WIDENING)
+    # The remaining samples have no labels, so samples that belong together could not be left out
+    # together.
+    if remaining is not None and data.labels is None:
+        problem = (
+            refinement_problem(view, final.W, c.setting, WIDENING)
+            if refined
+            else learning_problem(view, final.W)
+        )
+        final = refine_with_all(view, final.W, problem, remaining)
+        alone = alone or remaining.share < LARGE_SHARE
     averaged = [] if alone else [subspace_containing(lead, W) for W in members]
     return LearnedSubspaces(members, [*averaged, final.W], final)

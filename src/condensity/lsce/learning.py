@@ -45,7 +45,7 @@ FEWER_STARTS = 4
 WIDTH, SIGMA_Y = 0.9, 0.5
 #: Refining uses kernels of y at least this wide: the best width for the density is too narrow for
 #: finding the subspace.
-LEAST_SIGMA_Y = 0.35
+REFINING_SIGMA_Y = 0.35
 #: The widest kernels of z for refining, in units of those for learning.
 WIDEST = float(np.sqrt(2.0))
 
@@ -85,32 +85,34 @@ def learning_width(view: MemberView, dz: int) -> float:
     return float(WIDTH * np.sqrt(dz) * n ** (-1.0 / (dz + 4)))
 
 
+def learning_problem(view: MemberView, W: Array, *, rows: int | None = None) -> LeaveOneOutLoss:
+    """The leave-one-out loss that a search minimises, at no more than ``rows`` samples."""
+    return view.left_out(W, learning_width(view, len(W)), SIGMA_Y, scores=True, rows=rows)
+
+
 def learn_subspace(max_steps: int, item: tuple[MemberView, Sequence[Array]]) -> Minimum:
     """The subspace of smallest leave-one-out loss: a race of all starts, then on from the best."""
     view, starts = item[0].thinned(LEARNING_CENTERS), item[1]
-    dz = len(starts[0])
-    n_fixed = min(len(view.location.directions), dz)
-    sigmas = learning_width(view, dz), SIGMA_Y
+    n_fixed = min(len(view.location.directions), len(starts[0]))
     for part in RACE:
         if len(starts) > 1:
-            problem = view.thinned(part.centers).left_out(
-                starts[0], *sigmas, scores=True, rows=part.rows
-            )
+            problem = learning_problem(view.thinned(part.centers), starts[0], rows=part.rows)
             ends = [minimise(problem, W, max_steps=part.steps, n_fixed=n_fixed) for W in starts]
             starts = [end.W for end in sorted(ends, key=lambda end: end.value)[: part.kept]]
-    problem = view.left_out(starts[0], *sigmas, scores=True)
+    problem = learning_problem(view, starts[0])
     W = min(starts, key=lambda W: problem.at(W).value)
     return minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed)
 
 
 def refine_subspace(
-    max_steps: int, item: tuple[MemberView, Array, Setting], *, widening: float = 1.0
+    max_steps: int, item: tuple[MemberView, Sequence[Array], Setting], *, widening: float = 1.0
 ) -> Minimum:
-    """The subspace of smallest leave-one-out loss with the kernels of a setting, starting at W."""
-    view, W, setting = item[0].thinned(LEARNING_CENTERS), *item[1:]
-    n_fixed = min(len(view.location.directions), len(W))
-    problem = refinement_problem(view, W, setting, widening)
-    return minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed)
+    """The subspace of smallest leave-one-out loss with the kernels of a setting."""
+    view, starts, setting = item[0].thinned(LEARNING_CENTERS), *item[1:]
+    n_fixed = min(len(view.location.directions), len(starts[0]))
+    problem = refinement_problem(view, starts[0], setting, widening)
+    ends = [minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed) for W in starts]
+    return min(ends, key=lambda end: end.value)
 
 
 def refinement_problem(
@@ -122,4 +124,4 @@ def refinement_problem(
     for learning: if the members disagree, their best setting is too wide for any subspace.
     """
     sigma_z = min(widening * setting.sigma_z, WIDEST * learning_width(view, len(W)))
-    return view.left_out(W, sigma_z, max(setting.sigma_y, LEAST_SIGMA_Y))
+    return view.left_out(W, sigma_z, max(setting.sigma_y, REFINING_SIGMA_Y))

@@ -74,6 +74,7 @@ class MemberView:
     held_out: Sample  # held-out samples in the same coordinates; may be empty
     rows: Indices  # their rows in the whole sample
     labels: Indices | None  # (n,) equal for samples that belong together
+    by_cells: bool = False  # whether a row stands for all samples in a cell of a table
 
     @classmethod
     def of(
@@ -85,11 +86,13 @@ class MemberView:
         *,
         labels: Indices | None = None,
         least_widths: Array | float = 0.0,
+        by_cells: bool = False,
     ) -> MemberView:
         """Learn coordinates from ``whole`` without the weight ``held_mass`` (n,).
 
         ``labels`` (n,) are equal for samples that belong together; ``least_widths`` (dy,) are the
-        smallest standard deviations of the residuals.
+        smallest standard deviations of the residuals; ``by_cells`` says that rows are the cells of
+        a table.
         """
         weight = whole.weight - held_mass
         train, rows = np.flatnonzero(weight > 1e-9 * whole.weight), np.flatnonzero(held_mass > 0)
@@ -103,7 +106,7 @@ class MemberView:
         frame = Coordinates(scaling, location.at, factor)
         held_out = frame.apply(replace(whole[rows], weight=held_mass[rows]))
         basis = np.flatnonzero(np.isin(train, centers))
-        return cls(scaling, location, factor, sample, basis, held_out, rows, own_labels)
+        return cls(scaling, location, factor, sample, basis, held_out, rows, own_labels, by_cells)
 
     @property
     def frame(self) -> Coordinates:
@@ -141,10 +144,10 @@ class MemberView:
     ) -> LeaveOneOutLoss:
         """The leave-one-out loss as a function of W, with the background fixed at ``W``.
 
-        The subspace of y is that of every one-to-one function of y.  So extreme values of y are
-        clipped.  With ``scores``, the loss is the mean of that for the clipped y and that for the
-        normal scores of y.  It is evaluated at no more than ``rows`` samples, evenly spaced in
-        order.
+        Extreme values of y are clipped, because they would determine the unit of all others.  With
+        ``scores``, the loss is the mean of that for the clipped y and that for the normal scores of
+        y: the subspace of y is that of every one-to-one function of y.  The loss is evaluated at no
+        more than ``rows`` samples, evenly spaced in order.
         """
         n, basis, Y = len(self.sample), self.basis, self.sample.Y
         functions = (self.clipped, self.normal_scores) if scores else (self.clipped,)
@@ -153,7 +156,8 @@ class MemberView:
         X, centers = self.sample.X[at], self.sample.X[basis]
         weight, mass = self.sample.weight[at], self.sample.weight[basis]
         weight = weight / weight.sum()
-        apart = at[:, None] != basis
+        # A cell of a table has many samples: none of them is described by its own kernel alone.
+        apart = (at[:, None] != basis) | self.by_cells
         if self.labels is not None and len(np.unique(self.labels)) > 1:
             apart &= self.labels[at][:, None] != self.labels[basis]
         with np.errstate(divide="ignore"):

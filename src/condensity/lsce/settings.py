@@ -84,11 +84,7 @@ class EnsembleOptions:
 
 
 def first_setting(search: SearchSpace, dz: int) -> Setting:
-    """The first setting of the search; parameters that are given keep their values.
-
-    It is wide even if fewer components have led to narrow kernels: subspaces are learned from wide
-    to narrow kernels, because with narrow ones the SCE has many more local minima.
-    """
+    """The first setting of the search; parameters that are given keep their values."""
     z, y = search.axes(dz)
     penalty = FIRST.penalty if search.penalty is None else search.penalty
     return Setting(_nearest(z, FIRST.sigma_z * np.sqrt(dz)), _nearest(y, FIRST.sigma_y), penalty)
