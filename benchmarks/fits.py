@@ -112,8 +112,8 @@ def main():
         f"and ours; dx = {options.inputs}, two directions. If the number of directions is "
         "selected, `plain` runs one of the 20 starts for each number, and one of four in each "
         "fold. Its time is multiplied accordingly, and its errors are those of the best of these "
-        "starts. All other fits ran in full. Losses are compared with that of `plain` in full, for which "
-        "the number of directions is given. Seconds are processor time on one thread.\n"
+        "starts. All other fits ran in full. Losses are compared with that of `plain` in full, for "
+        "which the number of directions is given. Seconds are processor time on one thread.\n"
     )
     show_header("n", "directions", "method", "s", "speed-up", "held-out loss", "Error_DR", "target")
     for n in options.samples:

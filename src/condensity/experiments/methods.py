@@ -2,8 +2,8 @@
 
 A reducer gives one subspace for every number of directions.  Each density estimator selects one of
 them by its own cross-validation, as in the paper's Table 2.  The subspaces were learned from all
-samples, including the held-out ones.  The paper does the same.  This favours dimension reduction.
-The default LSCE uses cross-fitting instead, and needs no second step.
+samples, including the held-out ones.  This favours dimension reduction.  LSCE as published, with
+its own density, repeats its search without each fold.  The default LSCE uses cross-fitting.
 
 The problems give inputs and outputs in the unit of the paper's kernels.  Density estimators
 therefore do not scale them again.

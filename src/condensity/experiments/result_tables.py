@@ -75,9 +75,9 @@ def benchmark_table(records: Iterable[Record]) -> FormattedTable:
         "benchmark",
         "Conditional density estimation error (Table 1)",
         f"Error_CDE, mean (standard error) over runs, for y scaled to [0, 1]. {BESIDE_PAPER}. "
-        f"{BOLD} The number of directions is selected with subspaces that were learned from all "
-        "samples, as the paper seems to do; LSCE() uses cross-fitting instead. All samples are "
-        "centres; LSMI searches with at most 200 centres, and LSCE() uses at "
+        f"{BOLD} LSCE as published selects the number of directions by cross-validation of the "
+        "whole search, LSCE() by cross-fitting. The methods of two steps select it with subspaces "
+        "that were learned from all samples. All samples are centres; LSMI searches with at most 200 centres, and LSCE() uses at "
         "most 500. There are at most 1000 test samples. Where y repeats a few values (the wines, "
         "Forest Fires), losses decrease without bound as kernels become narrower, so that they "
         "show the least bandwidth of a method: 0.03 of the range of y (LSCDE, ε-KDE, LSCE as "
