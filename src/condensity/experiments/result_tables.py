@@ -78,11 +78,11 @@ def benchmark_table(records: Iterable[Record]) -> FormattedTable:
         f"{BOLD} LSCE as published selects the number of directions by cross-validation of the "
         "whole search, LSCE() by cross-fitting. The methods of two steps select it with subspaces "
         "that were learned from all samples. All samples are centres; LSMI searches with at most "
-        "200 centres, and LSCE() uses at most 500. There are at most 1000 test samples. Where y repeats a few values (the wines, "
-        "Forest Fires), losses decrease without bound as kernels become narrower, so that they "
-        "show the least bandwidth of a method: 0.03 of the range of y (LSCDE, ε-KDE, LSCE as "
-        "published), 0.01 standard deviations (LSCE(min_bandwidth=0)), the steps of y (LSCE()). "
-        "Nothing is bold in these rows.",
+        "200 centres, and LSCE() uses at most 500. There are at most 1000 test samples. Where y "
+        "repeats a few values (the wines, Forest Fires), losses decrease without bound as kernels "
+        "become narrower, so that they show the least bandwidth of a method: 0.03 of the range of y "
+        "(LSCDE, ε-KDE, LSCE as published), 0.01 standard deviations (LSCE(min_bandwidth=0)), the "
+        "steps of y (LSCE()). Nothing is bold in these rows.",
         ["", *(column_label(column) for column in columns)],
         rows,
         notes,
