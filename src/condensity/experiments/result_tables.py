@@ -80,9 +80,9 @@ def benchmark_table(records: Iterable[Record]) -> FormattedTable:
         "that were learned from all samples. All samples are centres; LSMI searches with at most "
         "200 centres, and LSCE() uses at most 500. There are at most 1000 test samples. Where y "
         "repeats a few values (the wines, Forest Fires), losses decrease without bound as kernels "
-        "become narrower, so that they show the least bandwidth of a method: 0.03 of the range of y "
-        "(LSCDE, ε-KDE, LSCE as published), 0.01 standard deviations (LSCE(min_bandwidth=0)), the "
-        "steps of y (LSCE()). Nothing is bold in these rows.",
+        "become narrower, so that they show the least bandwidth of a method: 0.03 of the range "
+        "of y (LSCDE, ε-KDE, LSCE as published), 0.01 standard deviations "
+        "(LSCE(min_bandwidth=0)), the steps of y (LSCE()). Nothing is bold in these rows.",
         ["", *(column_label(column) for column in columns)],
         rows,
         notes,
