@@ -47,13 +47,13 @@ def test_new_values_are_between_those_of_their_neighbours_and_not_beyond_the_sam
     assert found == pytest.approx([low, (low + middle) / 2, (middle + high) / 2, high])
 
 
-def test_extreme_values_are_moved_to_five_robust_standard_deviations_from_the_median():
+def test_extreme_values_are_moved_to_25_robust_standard_deviations_from_the_median():
     rng = np.random.default_rng(0)
     y = np.r_[rng.standard_normal(97), 40.0, -1e9, 1e6]
     Y, weight = np.column_stack([y, rng.standard_normal(100)]), np.full(100, 0.01)
     found = Clipped.of(Y, weight)(Y)
     quarter, median, three = np.quantile(y, [0.25, 0.5, 0.75], method="hazen")
-    reach = 5 * (three - quarter) / (norm.ppf(0.75) - norm.ppf(0.25))
+    reach = 25 * (three - quarter) / (norm.ppf(0.75) - norm.ppf(0.25))
     clipped = np.clip(y, median - reach, median + reach)
     assert (clipped != y).sum() == 3
     expected = (clipped - clipped.mean()) / clipped.std()

@@ -10,7 +10,7 @@ from scipy.special import ndtri
 from condensity._typing import Array
 
 #: Distance from the median beyond which values are clipped, in robust standard deviations.
-LIMIT = 5.0
+LIMIT = 25.0
 #: Smallest rank of a value, as a share of the sample.
 LEAST_RANK = 1e-9
 #: Interquartile range of the standard normal distribution.
