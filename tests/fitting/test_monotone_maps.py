@@ -62,13 +62,31 @@ def test_extreme_values_are_moved_to_25_robust_standard_deviations_from_the_medi
     np.testing.assert_allclose(found[:, 1], plain, atol=1e-12)
 
 
-def test_weights_of_clipped_outputs_are_repetitions():
+def quantile_by_loops(y, weight, q):
+    """Linear interpolation between mid-ranks: all smaller weight plus half of the own."""
+    pairs, below = sorted(zip(y, weight, strict=True)), 0.0
+    last_rank, last_value = None, None
+    for value, w in pairs:
+        rank = below + 0.5 * w
+        if rank >= q:
+            share = (q - last_rank) / (rank - last_rank)
+            return (1 - share) * last_value + share * value
+        last_rank, last_value, below = rank, value, below + w
+    raise AssertionError
+
+
+def test_weights_count_in_the_limits_the_mean_and_the_unit():
     rng = np.random.default_rng(2)
-    y, counts = rng.standard_cauchy((50, 1)), rng.integers(1, 4, 50)
-    a = Clipped.of(y, counts / counts.sum())(y)
-    repeated = np.repeat(y, counts, axis=0)
-    b = Clipped.of(repeated, np.full(len(repeated), 1 / len(repeated)))(y)
-    np.testing.assert_allclose(a, b, rtol=0.1, atol=0.05)  # quartiles are interpolated
+    y, weight = rng.standard_cauchy(80), rng.uniform(0.2, 3, 80)
+    weight /= weight.sum()
+    low, median, high = (quantile_by_loops(y, weight, q) for q in (0.25, 0.5, 0.75))
+    reach = 25 * (high - low) / 1.349
+    clipped = np.clip(y, median - reach, median + reach)
+    assert (clipped != y).any()
+    mean = sum(w * v for w, v in zip(weight, clipped, strict=True))
+    sd = sum(w * (v - mean) ** 2 for w, v in zip(weight, clipped, strict=True)) ** 0.5
+    found = Clipped.of(y[:, None], weight)(y[:, None])[:, 0]
+    np.testing.assert_allclose(found, (clipped - mean) / sd, rtol=1e-10)
 
 
 def test_nothing_is_clipped_if_half_of_the_values_are_equal_and_constants_stay_finite():

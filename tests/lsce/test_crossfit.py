@@ -169,6 +169,34 @@ def test_what_refining_makes_worse_is_not_kept(monkeypatch):
     assert all(abs(W[0, 0]) > 0.9 for W in found.Ws)
 
 
+def test_reported_directions_are_those_that_members_and_final_search_have_in_common():
+    members = [random_subspace(seed, 2, 5) for seed in range(3)]
+    last = random_subspace(9, 2, 5)
+    learned = ensemble.LearnedSubspaces(members, [*members, last], Minimum(last, 0.0, 1))
+    mean = sum(W.T @ W for W in members) / 6 + last.T @ last / 2
+    top = np.linalg.eigh(mean)[1][:, -2:]
+    np.testing.assert_allclose(learned.common.T @ learned.common, top @ top.T, atol=1e-12)
+    alone = ensemble.LearnedSubspaces(members, [last], Minimum(last, 0.0, 1))
+    np.testing.assert_allclose(alone.common.T @ alone.common, last.T @ last, atol=1e-12)
+
+
+def test_more_components_also_start_from_the_subspace_of_fewer(monkeypatch):
+    seen = []
+
+    def recorded(max_steps, item):
+        seen.append(item[1])
+        return learn_subspace(max_steps, item)
+
+    monkeypatch.setattr("condensity.lsce.configurations.learn_subspace", recorded)
+    fit, rng = crossfit(), np.random.default_rng(0)
+    smaller = configure(fit, 1, SEARCH, rng, map)
+    seen.clear()
+    configure(fit, 2, SEARCH, rng, map, smaller)
+    for starts, W in zip(seen, smaller.Ws, strict=True):
+        assert len(starts) == SEARCH.n_starts + 1
+        np.testing.assert_allclose(W @ starts[-1].T @ starts[-1], W, atol=1e-10)
+
+
 def two_locations(X, y, dz):
     """Configurations without and with a linear location, and the views of all samples."""
     n = len(X)

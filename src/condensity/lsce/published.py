@@ -115,7 +115,7 @@ class StartProgress:
     fold: int | None = None  # the fold that was held out to select n_components
 
 
-#: Called after every finished start.
+#: Called after every finished start, and after every fold that was held out.
 Report = Callable[[StartProgress], None]
 
 
@@ -223,25 +223,9 @@ def cross_validate_search(
     mapper: Mapper,
     report: Report,
 ) -> Array:
-    """Held-out losses of the whole search for several numbers of directions.
+    """Losses on each fold of a search in all other folds, (dimensions, folds).
 
-    Parameters
-    ----------
-    plan : FoldedSample
-        The sample, its folds and its centres.
-    procedure : Procedure
-        Candidates and limits.
-    starts : sequence of sequence of ndarray of shape (dz, dx)
-        The starts for each number of directions; the same in all folds.
-    mapper : callable
-        Maps over folds and numbers of directions.
-    report : callable
-        Called after every finished fold of a number of directions.
-
-    Returns
-    -------
-    ndarray of shape (dimensions, folds)
-        The losses on each fold of a search in all other folds.
+    ``starts`` has the starts for each number of directions; they are the same in all folds.
     """
     n_folds = len(plan.folds)
     tasks = [(fold, group) for group in starts for fold in range(n_folds)]
