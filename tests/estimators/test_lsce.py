@@ -79,6 +79,17 @@ def test_a_bandwidth_that_is_given_is_not_stretched():
     np.testing.assert_array_equal(model.stretch_, [1.0])
 
 
+@pytest.mark.filterwarnings("ignore:y equals")
+@pytest.mark.parametrize("seed", range(3))
+def test_cells_of_a_table_keep_the_direction_of_y(seed):
+    """A row stands for a cell with many samples: without its own kernel, y would look wrong."""
+    rng, n = np.random.default_rng(seed), 600
+    X = np.column_stack([rng.integers(0, 3, n), rng.uniform(size=(n, 2)) < 0.1]).astype(float)
+    y = (rng.uniform(size=n) < 0.1 + 0.4 * X[:, 0]) + (rng.uniform(size=n) < 0.3).astype(float)
+    model = LSCE(1, location="none", random_state=0).fit(X, y)
+    assert abs(model.components_[0, 0]) > 0.95
+
+
 def test_cells_of_a_table_do_not_lead_the_subspace_astray():
     """All samples of a cell left out at once would make ignoring x look best."""
     rng = np.random.default_rng(0)
