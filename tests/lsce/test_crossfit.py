@@ -10,6 +10,7 @@ from condensity.data.sample import Sample, Scaling
 from condensity.datasets import toy_b
 from condensity.distributions.mixture import Mixture
 from condensity.fitting.scores import SCORES
+from condensity.fitting.simplex import minimise_on_simplex
 from condensity.lsce import crossfit as crossfit_module
 from condensity.lsce import fit as ensemble
 from condensity.lsce.averaged import AveragedMembers, Ensemble
@@ -31,7 +32,7 @@ from condensity.lsce.learning import learn_subspace, subspace_containing
 from condensity.lsce.location import constant_location, linear_location
 from condensity.lsce.member import MemberView, OutputKernels
 from condensity.lsce.settings import EnsembleOptions, Setting
-from condensity.lsce.stacking import minimise_on_simplex, stack
+from condensity.lsce.stacking import stack
 from condensity.subspaces.chart import Minimum
 from crossfits import LOSSES, OPEN, SEARCH, crossfit, deals, density
 from problems import random_sample, random_subspace

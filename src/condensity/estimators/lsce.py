@@ -33,7 +33,7 @@ from condensity.fitting.scores import SCORES
 from condensity.lsce.averaged import Ensemble
 from condensity.lsce.configurations import Configuration
 from condensity.lsce.fit import EnsembleFit, fit_ensemble
-from condensity.lsce.location import check_location
+from condensity.lsce.location_names import check_location
 from condensity.lsce.settings import EnsembleOptions, SearchSpace
 from condensity.subspaces.grassmann import orient_signs
 
@@ -318,7 +318,9 @@ class LSCE(DensityReducer):
         sigmas, penalty = check_bandwidth(self.bandwidth), check_penalty(self.penalty)
         sigma_z, sigma_y = (None, None) if sigmas is None else sigmas
         return EnsembleOptions(
-            locators=check_location(self.location),
+            locators=check_location(
+                self.location, strict=self.n_members == 1 or not self._is_auto()
+            ),
             score=SCORES[check_option("scoring", self.scoring, tuple(SCORES))],
             search=SearchSpace(
                 sigma_z,

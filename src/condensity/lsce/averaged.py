@@ -18,7 +18,8 @@ from condensity.distributions.block import Block
 from condensity.distributions.bounded import BoundedMixture, Bounds
 from condensity.distributions.mixture import Mixture
 from condensity.fitting.scores import Gaussians
-from condensity.lsce.member import Coefficients, MemberView
+from condensity.lsce.location import PredictedInput
+from condensity.lsce.member import Coefficients, Coordinates, MemberView
 
 
 def mixture_blocks(
@@ -53,6 +54,7 @@ class AveragedMembers:
     factor: Array  # (dy, dy) L
     components: Gaussians  # of v
     members: Sequence[Coefficients]  # each for one penalty
+    predicted: PredictedInput | None = None  # the value of the location as one more input
 
     @classmethod
     def of(
@@ -70,11 +72,14 @@ class AveragedMembers:
                 replace(member, U=member.U[used[:-1]], alphas=member.alphas[:, used])
                 for member in members
             ]
-        return cls(view.scaling, view.location.at, view.factor, components, members)
+        frame = view.frame
+        return cls(
+            frame.scaling, frame.location, frame.factor, components, members, frame.predicted
+        )
 
-    def weights(self, X: Array, share: float = 1.0) -> Array:
-        """``share`` times the mean weights of the Gaussians for ``X`` (m, dx): (m, b + 1)."""
-        inputs, mass = self.scaling.apply(X), share / len(self.members)
+    def weights(self, inputs: Array, share: float = 1.0) -> Array:
+        """``share`` times the mean weights of the Gaussians for inputs of the density."""
+        mass = share / len(self.members)
         first, *others = self.members
         total: Array = first.weights(inputs, mass)[0]
         for member in others:
@@ -83,7 +88,9 @@ class AveragedMembers:
 
     def blocks(self, X: Array, y_scaling: Scaling, share: float) -> list[Block]:
         """Kernels and background as blocks with total weight ``share``, in the units of y."""
-        shift = y_scaling.mean + y_scaling.sd * self.location(self.scaling.apply(X))
+        frame = Coordinates(self.scaling, self.location, self.factor, self.predicted)
+        inputs, m = frame.inputs(X)
+        shift = y_scaling.mean + y_scaling.sd * m
         if not np.isfinite(shift).all():
             row = int(np.argmin(np.isfinite(shift).all(axis=1)))
             raise ValueError(
@@ -91,7 +98,7 @@ class AveragedMembers:
                 "use a regressor whose predictions are finite, or location='linear'"
             )
         factor = y_scaling.sd[:, None] * self.factor
-        return mixture_blocks(self.weights(X, share), self.components, factor, shift)
+        return mixture_blocks(self.weights(inputs, share), self.components, factor, shift)
 
 
 @dataclass(frozen=True, eq=False)

@@ -85,7 +85,9 @@ def configure(
     starts = [starting_points(view, crossfit.active, dz, n_starts, rng) for view in crossfit.views]
     if similar is not None:
         for view, member_starts, W in zip(crossfit.views, starts, similar.Ws, strict=True):
-            member_starts.append(subspace_containing(view.location.directions, W))
+            more = view.sample.X.shape[1] - W.shape[1]  # the predicted value, if it is an input
+            padded = np.pad(W, ((0, 0), (0, more)))
+            member_starts.append(subspace_containing(view.location.directions, padded, dz))
     if smaller is not None:
         for member_starts, W in zip(starts, smaller.Ws, strict=True):
             member_starts.append(widen(W, dz, crossfit.active, rng))
@@ -142,7 +144,8 @@ def explore_dimensions(
     for dz in tries:
         if dz < min(least, most):
             continue
-        similar = next((c for c in others if c.n_components == dz), None)
+        n_others = dz - (crossfit.views[0].location.predicted is not None)
+        similar = next((c for c in others if c.n_components == n_others), None)
         if dz == most:
             new = configure(crossfit, dz, search, rng, mapper)
         else:

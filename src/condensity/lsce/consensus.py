@@ -7,18 +7,20 @@ from collections.abc import Sequence
 import numpy as np
 
 from condensity._typing import Array, Mask
-from condensity.data.sample import Scaling
 from condensity.lsce.configurations import Configuration
 from condensity.lsce.member import MemberView
 
 
-def rescaled_subspace(scaling: Scaling, view: MemberView, W: Array) -> Array:
-    """The subspace ``W`` of a view for inputs standardised by ``scaling``, orthonormal rows."""
-    if len(W) >= scaling.varies.sum():
-        return np.eye(W.shape[1])[scaling.varies]
-    # An input that is constant in the view has no unit there, so it keeps that of ``scaling``.
-    sd = np.where(view.scaling.varies, view.scaling.sd, scaling.sd)
-    ratio = np.divide(scaling.sd, sd, out=np.zeros_like(sd), where=sd > 0)
+def rescaled_subspace(units: Array, own: Array, W: Array) -> Array:
+    """The subspace ``W``, for inputs in the units ``own`` (dx,), in other ``units`` (dx,).
+
+    Its rows are orthonormal.  The unit of a constant input is 0.
+    """
+    if len(W) >= np.count_nonzero(units):
+        return np.eye(W.shape[1])[units > 0]
+    # An input that is constant in its own units has none, so it keeps the other one.
+    sd = np.where(own > 0, own, units)
+    ratio = np.divide(units, sd, out=np.zeros_like(sd), where=sd > 0)
     return np.asarray(np.linalg.qr((W * ratio).T)[0].T)
 
 
@@ -26,7 +28,7 @@ def member_subspaces(configuration: Configuration, view: MemberView) -> list[Arr
     """The members' subspaces in the coordinates of a ``view`` of all samples."""
     assert configuration.crossfit is not None
     return [
-        rescaled_subspace(view.scaling, own, W)
+        rescaled_subspace(view.units, own.units, W)
         for own, W in zip(configuration.crossfit.views, configuration.Ws, strict=True)
     ]
 

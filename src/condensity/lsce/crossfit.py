@@ -70,7 +70,7 @@ class Crossfit:
 
     location: str
     whole: Sample
-    active: Mask  # (dx,) the inputs that vary
+    active: Mask  # (dx,) the inputs of the density that vary
     views: Sequence[MemberView]  # ordered by partition
     n_partitions: int
     score: Score
@@ -152,5 +152,6 @@ class HeldOutEvaluation:
     def densities(self, view: int) -> list[Block]:
         """The densities of one view in standardised y: kernels, background."""
         member, part = self.crossfit.views[view], self.parts[view]
-        shift = member.location.at(member.held_out.X)
+        # The location at held-out samples: their residuals are y less the location.
+        shift = self.crossfit.whole.Y[member.rows] - member.held_out.Y @ member.factor.T
         return mixture_blocks(part.weights[0], part.components, member.factor, shift)

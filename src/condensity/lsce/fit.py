@@ -39,6 +39,7 @@ from condensity.lsce.learning import (
     refinement_problem,
     starting_points,
     subspace_containing,
+    subspace_without,
 )
 from condensity.lsce.member import MemberView, OutputKernels
 from condensity.lsce.settings import EnsembleOptions, first_setting
@@ -112,15 +113,28 @@ def fit_ensemble(
     pending = [_pending(c, views[c.location], learned[id(c)].averaged) for c, _ in used]
     averages = fit_coefficients(pending, data.remaining)
     parts = [(w, average) for (_, w), average in zip(used, averages, strict=True)]
-    shown = _shown_configuration(options, views, [c for c, _ in used], best)
-    subspaces = learned[id(shown)]
-    final, W = subspaces.final, subspaces.common
-    agreement = consensus(subspaces.members or [final.W])[1]
-    if views[shown.location].location.anywhere:
-        W = complete_subspace(W, data.active)
-    return EnsembleFit(
-        configurations, weights, best, parts, W, agreement, final.n_steps, stretch, loss
-    )
+    shown = _shown_configuration(options, views, configurations, [c for c, _ in used])
+    if id(shown) not in learned:
+        learned[id(shown)] = _subspaces(data, options, shown, views[shown.location], rng)
+    W, agreement = _reported_subspace(data, views[shown.location], learned[id(shown)])
+    n_steps = learned[id(shown)].final.n_steps
+    return EnsembleFit(configurations, weights, best, parts, W, agreement, n_steps, stretch, loss)
+
+
+def _reported_subspace(
+    data: TrainingData, view: MemberView, subspaces: LearnedSubspaces
+) -> tuple[Array, Array]:
+    """The subspace of x, and the agreement of the members on it.
+
+    A density with a location that depends on all inputs depends on all directions.  Then those of
+    the density of the residuals come first, without the value of the location.
+    """
+    members = subspaces.members or [subspaces.final.W]
+    if not view.location.anywhere:
+        return subspaces.common, consensus(members)[1]
+    lead, dx = view.location.directions, len(data.active)
+    own, *others = (subspace_without(lead, W)[:, :dx] for W in (subspaces.common, *members))
+    return complete_subspace(own, data.active), consensus(others)[1]
 
 
 def _view(data: TrainingData, options: EnsembleOptions, location: str, held: Array) -> MemberView:
@@ -145,7 +159,8 @@ def _crossfit(data: TrainingData, options: EnsembleOptions, location: str) -> Cr
     """The views of all members with the centres of model selection."""
     views = [view.thinned(SELECTION_CENTERS) for view in _member_views(data, options, location)]
     whole, n_partitions = data.y_standardised, len(data.partitions)
-    return Crossfit(location, whole, data.active, views, n_partitions, options.score)
+    active = views[0].active(data.active)
+    return Crossfit(location, whole, active, views, n_partitions, options.score)
 
 
 def _with_all_centers(data: TrainingData, options: EnsembleOptions, crossfit: Crossfit) -> Crossfit:
@@ -253,10 +268,13 @@ def _too_few_components(options: EnsembleOptions, views: dict[str, MemberView]) 
 def _shown_configuration(
     options: EnsembleOptions,
     views: dict[str, MemberView],
+    configurations: Sequence[Configuration],
     used: Sequence[Configuration],
-    best: Configuration,
 ) -> Configuration:
-    """The configuration, of those in the average, whose directions are reported.
+    """The configuration whose directions are reported.
+
+    It is the best one whose density depends on x through directions, of those in the average if
+    there is one.
 
     A linear location fixes directions at the slope of a regression.  It may describe y well even if
     these directions are inaccurate, for instance if the variance of y depends on x.  So they are
@@ -264,6 +282,12 @@ def _shown_configuration(
     without location, if that configuration is part of the average.  A single model depends on x
     through its own directions alone, so these are reported.
     """
+    strict = [
+        [c for c in some if not views[c.location].location.anywhere]
+        for some in (used, configurations)
+    ]
+    used = strict[0] or strict[1] or used
+    best = fewest_components(used)
     if options.n_members == 1:
         return best
     same_size = (c for c in used if c.n_components == best.n_components)
@@ -295,8 +319,9 @@ def _subspaces(
     dz, search, remaining = c.n_components, options.search, data.remaining
     members = member_subspaces(c, view) if c.crossfit is not None else []
     lead, alone = view.location.directions, options.n_members == 1
-    starts = starting_points(view, data.active, dz, search.n_starts, rng)
-    if dz >= data.active.sum():  # there is only one subspace
+    active = view.active(data.active)
+    starts = starting_points(view, active, dz, search.n_starts, rng)
+    if dz >= active.sum():  # there is only one subspace
         return LearnedSubspaces(members, starts, Minimum(starts[0], np.nan, 0))
     if members:
         common = [subspace_containing(lead, W) for W in (consensus(members)[0], *members)]

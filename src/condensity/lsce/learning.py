@@ -65,11 +65,24 @@ def starting_points(
     return starts
 
 
-def subspace_containing(lead: Array, W: Array) -> Array:
-    """The subspace nearest to that of ``W`` (dz, dx) that contains the rows of ``lead``."""
-    lead = lead[: len(W)]
+def subspace_containing(lead: Array, W: Array, dz: int | None = None) -> Array:
+    """The subspace nearest to that of ``W`` that contains the rows of ``lead``.
+
+    It has ``dz`` dimensions.  None: as many as ``W``.
+    """
+    dz = len(W) if dz is None else dz
+    lead = lead[:dz]
     rest = W - (W @ lead.T) @ lead
-    return np.vstack([lead, np.linalg.svd(rest, full_matrices=False)[2][: len(W) - len(lead)]])
+    return np.vstack([lead, np.linalg.svd(rest, full_matrices=False)[2][: dz - len(lead)]])
+
+
+def subspace_without(lead: Array, W: Array) -> Array:
+    """The part of the subspace of ``W`` (dz, dx) that is orthogonal to the rows of ``lead``.
+
+    The subspace contains these rows.
+    """
+    rest = W - (W @ lead.T) @ lead
+    return np.linalg.svd(rest, full_matrices=False)[2][: max(0, len(W) - len(lead))]
 
 
 def widen(W: Array, dz: int, active: Mask, rng: np.random.Generator) -> Array:

@@ -6,7 +6,8 @@ closed form, ``r_F = (I - H_FF)^-1 (y_F - m(x_F))`` for samples F left out toget
 matrix.  F is a single sample, or a whole fold if the caller's folds keep samples together.  For a
 regressor they are out-of-fold residuals.
 
-A new location is a ``Locator`` with a name in ``LOCATIONS``.
+The value of a location that may depend on all inputs is one more input of the density of the
+residuals, and always part of z: the spread and the shape of y often change with the mean of y.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_regressor
+from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from condensity._typing import Array, Indices
@@ -34,9 +35,33 @@ class Location:
 
     at: Callable[[Array], Array]  # x (m, dx) -> m(x) (m, dy)
     residuals: Array  # (n, dy)
-    directions: Array  # (l, dx) orthonormal rows: m depends on x only through these ...
+    directions: Array  # orthonormal rows that z contains: m depends on x only through these ...
     anywhere: bool = False  # ... unless it may depend on all of x
     shrinkage: Shrinkage | None = None  # the penalties of a plane
+    predicted: PredictedInput | None = None  # the value of m as one more input, the last one
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedInput:
+    """The value of a location as an input: a standardised linear combination of its outputs."""
+
+    axis: Array  # (dy,)
+    mean: float
+    sd: float
+
+    @classmethod
+    def of(cls, predicted: Array, weight: Array) -> PredictedInput:
+        """The combination with the largest variance over ``predicted`` (n, dy)."""
+        mean = weight @ predicted
+        rows = np.sqrt(weight)[:, None] * (predicted - mean)
+        axis = np.linalg.svd(rows, full_matrices=False)[2][0]
+        axis = axis * np.sign(axis[np.argmax(np.abs(axis))])
+        sd = float(np.linalg.norm(rows @ axis))
+        return cls(axis, float(mean @ axis), sd if sd > 0 else 1.0)
+
+    def append(self, X: Array, predicted: Array) -> Array:
+        """``X`` (m, dx) with this input as the last column, for ``predicted`` (m, dy)."""
+        return np.column_stack([X, (predicted @ self.axis - self.mean) / self.sd])
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +82,15 @@ class Shrinkage:
             for axis, penalty in zip(self.axes.T, self.penalties, strict=True)
         ]
         return np.asarray(np.column_stack(columns) @ self.axes.T)
+
+
+def location_of_all(
+    function: Callable[[Array], Array], residuals: Array, X: Array, Y: Array, weight: Array
+) -> Location:
+    """A location that depends on all inputs; its value is one more input, and always part of z."""
+    predicted = PredictedInput.of(Y - residuals, weight)
+    last = np.eye(X.shape[1] + 1)[-1:]
+    return Location(function, residuals, last, anywhere=True, predicted=predicted)
 
 
 #: Learns a location from X (n, dx), Y (n, dy), weights (n,) that sum to one, and labels (n,) of
@@ -201,8 +235,7 @@ class RegressorLocation:
         for label in np.unique(labels):
             train, test = labels != label, labels == label
             predicted[test] = self._fit(X[train], Y[train], weight[train])(X[test])
-        no_directions = np.empty((0, X.shape[1]))
-        return Location(self._fit(X, Y, weight), Y - predicted, no_directions, anywhere=True)
+        return location_of_all(self._fit(X, Y, weight), Y - predicted, X, Y, weight)
 
     def _fit(self, X: Array, Y: Array, weight: Array) -> FittedRegressor:
         # A fixed seed gives all members the same regressor.
@@ -233,22 +266,3 @@ class FittedRegressor:
     def __call__(self, X: Array) -> Array:
         """Predict for the rows of ``X`` (m, dx)."""
         return np.asarray(self.model.predict(X), dtype=float).reshape(len(X), -1)
-
-
-#: The locations by name, and those that "auto" tries.
-LOCATIONS: dict[str, Locator] = {"none": constant_location, "linear": linear_location}
-AUTO = ("none", "linear")
-
-
-def check_location(value: Any) -> dict[str, Locator]:
-    """The locations that the parameter ``location`` names, or that of a regressor."""
-    if isinstance(value, str) and value == "auto":
-        return {name: LOCATIONS[name] for name in AUTO}
-    if isinstance(value, str) and value in LOCATIONS:
-        return {value: LOCATIONS[value]}
-    if not isinstance(value, str | type) and hasattr(value, "fit") and is_regressor(value):
-        return {type(value).__name__: RegressorLocation(value)}
-    raise ValueError(
-        f"location must be 'auto', {', '.join(map(repr, LOCATIONS))} or a regressor with fit and "
-        f"predict, got {value!r}"
-    )

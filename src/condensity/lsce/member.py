@@ -20,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from condensity._typing import Array, Indices
+from condensity._typing import Array, Indices, Mask
 from condensity._utils.numerics import LOG2_E
 from condensity.data.chunks import InMemoryChunks
 from condensity.data.sample import Sample, Scaling
@@ -35,7 +35,7 @@ from condensity.fitting.moments import Sums, lebesgue
 from condensity.fitting.monotone_maps import Clipped, NormalScores
 from condensity.fitting.ridge import solve
 from condensity.fitting.scores import Gaussians
-from condensity.lsce.location import Location, Locator
+from condensity.lsce.location import Location, Locator, PredictedInput
 
 #: The weight of the background, relative to the mean weight of the kernels over the sample.
 BACKGROUND = 0.01
@@ -53,13 +53,20 @@ class Coordinates:
     scaling: Scaling  # of x
     location: Callable[[Array], Array]  # m, of standardised x
     factor: Array  # (dy, dy) L
+    predicted: PredictedInput | None = None  # the value of m as one more input
 
     def apply(self, sample: Sample) -> Sample:
         """New samples in these coordinates."""
         if not len(sample):  # a regressor may not accept empty input
             return sample
-        X = self.scaling.apply(sample.X)
-        return Sample(X, _whiten(self.factor, sample.Y - self.location(X)), sample.weight)
+        X, m = self.inputs(sample.X)
+        return Sample(X, _whiten(self.factor, sample.Y - m), sample.weight)
+
+    def inputs(self, X: Array) -> tuple[Array, Array]:
+        """The inputs of the density for ``X`` (m, dx), and the location (m, dy)."""
+        X = self.scaling.apply(X)
+        m = self.location(X)
+        return (X if self.predicted is None else self.predicted.append(X, m)), m
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +76,7 @@ class MemberView:
     scaling: Scaling  # of x
     location: Location
     factor: Array  # (dy, dy) L
-    sample: Sample  # X standardised, Y whitened residuals, weights that sum to one
+    sample: Sample  # X the inputs of the density, Y whitened residuals, weights that sum to one
     basis: Indices  # (b,) the rows that carry a centre
     held_out: Sample  # held-out samples in the same coordinates; may be empty
     rows: Indices  # their rows in the whole sample
@@ -102,8 +109,10 @@ class MemberView:
         own_labels = None if labels is None else labels[train]
         location = locator(X, Y, share, own_labels)
         factor = _cholesky(location.residuals, share, np.maximum(least_widths, LEAST_SPREAD))
+        if location.predicted is not None:
+            X = location.predicted.append(X, Y - location.residuals)
         sample = Sample(X, _whiten(factor, location.residuals), share)
-        frame = Coordinates(scaling, location.at, factor)
+        frame = Coordinates(scaling, location.at, factor, location.predicted)
         held_out = frame.apply(replace(whole[rows], weight=held_mass[rows]))
         basis = np.flatnonzero(np.isin(train, centers))
         return cls(scaling, location, factor, sample, basis, held_out, rows, own_labels, by_cells)
@@ -111,7 +120,18 @@ class MemberView:
     @property
     def frame(self) -> Coordinates:
         """The coordinates without the samples."""
-        return Coordinates(self.scaling, self.location.at, self.factor)
+        return Coordinates(self.scaling, self.location.at, self.factor, self.location.predicted)
+
+    @property
+    def units(self) -> Array:
+        """The standard deviations of all inputs of the density; 0 for a constant one."""
+        predicted = self.location.predicted
+        return self.scaling.sd if predicted is None else np.append(self.scaling.sd, predicted.sd)
+
+    def active(self, active: Mask) -> Mask:
+        """Which inputs of the density vary, if those of x are ``active`` (dx,)."""
+        extra = self.sample.X.shape[1] - len(active)
+        return np.append(active, np.ones(extra, dtype=bool))
 
     def components(self, sigma_y: float) -> Gaussians:
         """The Gaussians of v: one for each centre, then the background."""

@@ -7,16 +7,16 @@ p_c'``; for the log loss it is a convex programme.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import minimize
 
 from condensity._typing import Array
 from condensity._utils.numerics import row_blocks
 from condensity.distributions._overlap import overlap
 from condensity.distributions.block import Block
 from condensity.fitting.scores import Score
+from condensity.fitting.simplex import Loss, minimise_on_simplex
 from condensity.lsce.crossfit import HeldOutEvaluation
 
 #: Configurations with less weight are dropped: their gain is not worth their cost.
@@ -41,29 +41,6 @@ def stack(evaluations: Sequence[HeldOutEvaluation]) -> tuple[Array, float]:
     stacked[stacked < NEGLIGIBLE] = 0.0
     weights[kept] = stacked / stacked.sum()
     return weights, loss(weights[kept])[0]
-
-
-#: A function of the weights with its gradient.
-Loss = Callable[[Array], tuple[float, Array]]
-
-
-def minimise_on_simplex(loss: Loss, size: int) -> Array:
-    """Minimise a convex ``loss``, given with its gradient, over weights that sum to one."""
-    if size == 1:
-        return np.ones(1)
-    start = np.full(size, 1.0 / size)
-    unit = max(abs(loss(start)[0]), 1e-300)
-    solution = minimize(
-        lambda w: tuple(part / unit for part in loss(w)),
-        start,
-        jac=True,
-        method="SLSQP",
-        bounds=[(0.0, 1.0)] * size,
-        constraints={"type": "eq", "fun": lambda w: w.sum() - 1, "jac": lambda w: np.ones(size)},
-        options={"ftol": 1e-10, "maxiter": 500},
-    )
-    weights = np.clip(solution.x, 0.0, None)
-    return np.asarray(weights / weights.sum())
 
 
 def loss_of_average(evaluations: Sequence[HeldOutEvaluation]) -> Loss:

@@ -1,0 +1,200 @@
+"""Gaussian process regression with a length scale for each input.
+
+The covariance of the function values at two inputs is, up to a factor that cancels,
+
+    k(x, x') = exp(-1/2 sum_i (x_i - x'_i)^2 / l_i^2) + slope x^T x' + 1,
+
+and that of sample i with itself is larger by ``noise / (n w_i)``, w the weights.  With ``K`` the
+matrix of these covariances, the mean of the process at x is ``k(x, X) A`` with ``A = K^-1 Y``, and
+the residuals of samples F that are left out together are ``(K^-1)_FF^-1 A_F`` [1]_.
+
+The length scales, the slope and the noise maximise the marginal likelihood.  The outputs have the
+covariance K between samples and an unknown covariance between outputs.  With the latter at its
+best value, minus the log likelihood is, up to a constant,
+
+    dy / 2 log det K + n / 2 log det(Y^T K^-1 Y).
+
+It does not depend on the basis in which the outputs are measured, and neither do the predictions:
+a linear relation between outputs holds for the predictions too.
+
+References
+----------
+.. [1] C. E. Rasmussen, C. K. I. Williams, "Gaussian Processes for Machine Learning," MIT Press,
+   2006, Sec. 5.4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, lapack
+from scipy.optimize import minimize
+
+from condensity._typing import Array, Indices
+from condensity._utils.numerics import LOG2_E
+from condensity.fitting.kernels import squared_distances
+
+#: Largest number of samples with which the hyperparameters are chosen.
+LIKELIHOOD_ROWS = 300
+#: Maximum number of quasi-Newton steps for the hyperparameters.
+MAX_STEPS = 40
+#: Prior of the logarithm of a length scale: normal around that of ``PRIOR_LENGTH sqrt(dx)``.
+PRIOR_LENGTH, PRIOR_SD = 2.0, 1.5
+#: Bounds of the length scales, the slope and the noise.
+LENGTHS, SLOPES, NOISES = (0.05, 1e3), (1e-6, 1e2), (1e-6, 1e2)
+#: First values of the slope and the noise.
+FIRST_SLOPE, FIRST_NOISE = 0.1, 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Hyperparameters:
+    """Length scales (dx,), slope and noise of a Gaussian process."""
+
+    lengths: Array
+    slope: float
+    noise: float
+
+    @classmethod
+    def of_logs(cls, logs: Array) -> Hyperparameters:
+        """From their logarithms, (dx + 2,)."""
+        values = np.exp(logs)
+        return cls(values[:-2], float(values[-2]), float(values[-1]))
+
+
+def covariances(X: Array, centers: Array, lengths: Array, slope: float) -> Array:
+    """Covariances ``k`` between the rows of ``X`` (m, dx) and of ``centers`` (b, dx)."""
+    K = _bells(X, centers, lengths)
+    K += slope * (X @ centers.T) + 1.0
+    return K
+
+
+def _bells(X: Array, centers: Array, lengths: Array) -> Array:
+    K: Array = squared_distances(X / lengths, centers / lengths)
+    K *= -0.5 * LOG2_E
+    return np.exp2(K, out=K)
+
+
+def negative_log_likelihood(
+    logs: Array, X: Array, Y: Array, noise_shape: Array
+) -> tuple[float, Array]:
+    """Minus the log likelihood with the prior, and its gradient.
+
+    Parameters
+    ----------
+    logs : ndarray of shape (dx + 2,)
+        Logarithms of the length scales, the slope and the noise.
+    X, Y : ndarray of shape (n, dx) and (n, dy)
+        Samples; the outputs have the mean 0.
+    noise_shape : ndarray of shape (n,)
+        Variances of the noise, up to a factor.
+
+    Returns
+    -------
+    float, ndarray of shape (dx + 2,)
+        The value, and its derivative with respect to ``logs``.
+    """
+    parameters = Hyperparameters.of_logs(logs)
+    n, dy = Y.shape
+    bells, linear = _bells(X, X, parameters.lengths), parameters.slope * (X @ X.T)
+    K = bells + linear + 1.0
+    K[np.diag_indices(n)] += parameters.noise * noise_shape
+    inverse, log_det = _inverse(K)
+    A = inverse @ Y
+    S = Y.T @ A
+    S[np.diag_indices(dy)] += 1e-10 * np.diagonal(S) + 1e-300
+    S_factor = cho_factor(S, lower=True)
+    prior = (logs[:-2] - np.log(PRIOR_LENGTH * np.sqrt(len(logs) - 2))) / PRIOR_SD
+    value = 0.5 * dy * log_det + n * float(np.sum(np.log(np.diagonal(S_factor[0]))))
+    # The derivative of the value with respect to K is M / 2.
+    M = dy * inverse - n * (A @ cho_solve(S_factor, A.T))
+    R = M * bells
+    total = R.sum(axis=1)
+    along = total @ X**2 - np.einsum("ij,ij->j", X, R @ X)
+    gradient = np.concatenate(
+        [
+            along / parameters.lengths**2 + prior / PRIOR_SD,
+            [0.5 * np.sum(M * linear), 0.5 * parameters.noise * (np.diagonal(M) @ noise_shape)],
+        ]
+    )
+    return value + 0.5 * float(prior @ prior), gradient
+
+
+def _inverse(K: Array) -> tuple[Array, float]:
+    """Inverse and log determinant of a positive definite matrix."""
+    factor, _ = cho_factor(K, lower=True)
+    half, _ = lapack.dpotri(factor, lower=True)
+    lower = np.tril(half)
+    return lower + np.tril(lower, -1).T, 2.0 * float(np.sum(np.log(np.diagonal(factor))))
+
+
+def choose_hyperparameters(X: Array, Y: Array, weight: Array) -> Hyperparameters:
+    """The hyperparameters of largest likelihood, from evenly spaced samples if there are many."""
+    n, dx = X.shape
+    rows = np.linspace(0, n - 1, min(n, LIKELIHOOD_ROWS), dtype=int)
+    lengths = np.full(dx, np.log(PRIOR_LENGTH * np.sqrt(dx)))
+    start = np.append(lengths, np.log([FIRST_SLOPE, FIRST_NOISE]))
+    bounds = [tuple(np.log(limits)) for limits in (*[LENGTHS] * dx, SLOPES, NOISES)]
+    share = weight[rows] / weight[rows].sum()
+    end = minimize(
+        negative_log_likelihood,
+        start,
+        args=(X[rows], Y[rows] - share @ Y[rows], 1.0 / (len(rows) * share)),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": MAX_STEPS},
+    )
+    return Hyperparameters.of_logs(end.x)
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothFunction:
+    """The mean of a Gaussian process given samples, as a function of x."""
+
+    centers: Array  # (n, dx) the samples
+    coefficients: Array  # (n, dy) A
+    mean: Array  # (dy,)
+    lengths: Array  # (dx,)
+    slope: float
+
+    def __call__(self, X: Array) -> Array:
+        """For the rows of ``X`` (m, dx)."""
+        K = covariances(X, self.centers, self.lengths, self.slope)
+        return np.asarray(self.mean + K @ self.coefficients)
+
+
+def fit_process(
+    X: Array, Y: Array, weight: Array, labels: Indices | None
+) -> tuple[SmoothFunction, Array]:
+    """The smooth function fitted to all samples, and the residuals of samples left out.
+
+    Parameters
+    ----------
+    X, Y : ndarray of shape (n, dx) and (n, dy)
+        Samples.
+    weight : ndarray of shape (n,)
+        Weights that sum to one.
+    labels : None or ndarray of shape (n,)
+        Samples with the same label are left out together.  None: each alone.
+
+    Returns
+    -------
+    SmoothFunction
+        The mean of the process.
+    ndarray of shape (n, dy)
+        The residuals.
+    """
+    chosen, mean = choose_hyperparameters(X, Y, weight), weight @ Y
+    K = covariances(X, X, chosen.lengths, chosen.slope)
+    K[np.diag_indices(len(K))] += chosen.noise / (len(weight) * weight)
+    inverse, _ = _inverse(K)
+    A = inverse @ (Y - mean)
+    function = SmoothFunction(X, A, mean, chosen.lengths, chosen.slope)
+    if labels is None or len(np.unique(labels)) < 2:
+        return function, A / np.diagonal(inverse)[:, None]
+    residuals = np.empty_like(A)
+    for label in np.unique(labels):
+        F = np.flatnonzero(labels == label)
+        residuals[F] = np.linalg.solve(inverse[np.ix_(F, F)], A[F])
+    return function, residuals

@@ -1,0 +1,46 @@
+"""Sums of regression trees, as arrays.
+
+All nodes of all trees are numbered together.  Node i sends a row to node ``below[i]`` if its value
+in column ``feature[i]`` is at most ``threshold[i]``, else to ``above[i]``.  A leaf sends every row
+to itself.  So all trees are followed together, one level at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from condensity._typing import Array, Indices
+from condensity._utils.numerics import row_blocks
+
+
+@dataclass(frozen=True, eq=False)
+class TreeSum:
+    """A constant and a sum of trees for each output, as a function of x."""
+
+    intercept: Array  # (dy,)
+    roots: Indices  # (trees, dy) the first node of each tree
+    depth: int  # largest number of levels below a root
+    feature: Indices  # (nodes,)
+    threshold: Array  # (nodes,)
+    below: Indices  # (nodes,)
+    above: Indices  # (nodes,)
+    value: Array  # (nodes,) of a leaf; other values are not used
+
+    def __call__(self, X: Array) -> Array:
+        """For the rows of ``X`` (m, dx)."""
+        out = np.empty((len(X), len(self.intercept)))
+        # The thresholds were learned from inputs in single precision.
+        rounded = X.astype(np.float32).astype(float)
+        for rows in row_blocks(len(X), 4 * self.roots.size):
+            out[rows] = self._block(rounded[rows])
+        return out
+
+    def _block(self, X: Array) -> Array:
+        node = np.broadcast_to(self.roots, (len(X), *self.roots.shape))
+        row = np.arange(len(X))[:, None, None]
+        for _ in range(self.depth):
+            low = X[row, self.feature[node]] <= self.threshold[node]
+            node = np.where(low, self.below[node], self.above[node])
+        return np.asarray(self.intercept + self.value[node].sum(axis=1))

@@ -1,0 +1,135 @@
+"""Locations that may depend on all inputs: a Gaussian process, boosted trees, and their average.
+
+Each has residuals of samples that were left out of its fit.  The average weighs the linear, the
+smooth and the tree location by these residuals: if ``r_j`` are the residuals of location j, those
+of the average with weights v that sum to one are ``sum_j v_j r_j``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from sklearn.ensemble import GradientBoostingRegressor
+
+from condensity._typing import Array, Indices
+from condensity.fitting.gaussian_process import fit_process
+from condensity.fitting.simplex import minimise_on_simplex
+from condensity.fitting.trees import TreeSum
+from condensity.lsce.location import INNER_FOLDS, Location, linear_location, location_of_all
+
+#: Boosted trees: number, learning rate, depth, smallest leaf, shares of samples and inputs.
+BOOSTING = {
+    "n_estimators": 120,
+    "learning_rate": 0.1,
+    "max_depth": 4,
+    "min_samples_leaf": 5,
+    "subsample": 0.7,
+    "max_features": 0.5,
+}
+#: Locations with less weight are left out of the average.
+NEGLIGIBLE = 0.02
+
+
+def smooth_location(X: Array, Y: Array, weight: Array, labels: Indices | None = None) -> Location:
+    """Gaussian process regression on all inputs, with a length scale for each of them."""
+    function, residuals = fit_process(X, Y, weight, labels)
+    return location_of_all(function, residuals, X, Y, weight)
+
+
+def tree_location(X: Array, Y: Array, weight: Array, labels: Indices | None = None) -> Location:
+    """Boosted trees, the mean over fits that leave out one fold each.
+
+    The residuals of a fold are those of the fit without it.
+    """
+    if labels is None or len(np.unique(labels)) < 2:
+        labels = np.random.default_rng(0).permutation(len(X)) % min(INNER_FOLDS, len(X))
+    fits, residuals = [], np.empty_like(Y)
+    for label in np.unique(labels):
+        train, test = labels != label, labels == label
+        fits.append([_boosted(X[train], column, weight[train]) for column in Y[train].T])
+        residuals[test] = Y[test] - np.column_stack([fit.predict(X[test]) for fit in fits[-1]])
+    return location_of_all(mean_of_trees(fits), residuals, X, Y, weight)
+
+
+def flexible_location(X: Array, Y: Array, weight: Array, labels: Indices | None = None) -> Location:
+    """The average of the linear, the smooth and the tree location with the best weights."""
+    locators = linear_location, smooth_location, tree_location
+    parts = [locator(X, Y, weight, labels) for locator in locators]
+    shares = average_weights([part.residuals for part in parts], weight)
+    used = [(float(v), part) for v, part in zip(shares, parts, strict=True) if v > 0]
+    residuals = np.sum([v * part.residuals for v, part in used], axis=0)
+    function = WeightedFunctions(tuple(v for v, _ in used), tuple(part.at for _, part in used))
+    return location_of_all(function, residuals, X, Y, weight)
+
+
+def average_weights(residuals: Sequence[Array], weight: Array) -> Array:
+    """Weights whose combination of ``residuals`` (n, dy) has the smallest covariance determinant.
+
+    The determinant does not depend on the basis of the outputs.  Weights are non-negative, sum to
+    one, and are 0 if they are negligible.
+    """
+    R = np.stack(residuals)
+
+    def mean_variance(v: Array) -> tuple[float, Array]:
+        mean = np.tensordot(v, R, axes=1)
+        covariance = (mean * weight[:, None]).T @ mean
+        diagonal = np.diag_indices_from(covariance)
+        covariance[diagonal] += 1e-10 * covariance[diagonal] + 1e-300
+        factor = cho_factor(covariance, lower=True)
+        slope = cho_solve(factor, (mean * weight[:, None]).T).T
+        # The geometric mean of the variances in uncorrelated coordinates.
+        value = float(np.exp(2.0 * np.mean(np.log(np.diagonal(factor[0])))))
+        return value, value * (2.0 / R.shape[2]) * np.einsum("jnd,nd->j", R, slope)
+
+    v = minimise_on_simplex(mean_variance, len(R))
+    v[v < NEGLIGIBLE] = 0.0
+    return np.asarray(v / v.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedFunctions:
+    """A weighted sum of functions of x."""
+
+    weights: tuple[float, ...]
+    functions: tuple[Any, ...]
+
+    def __call__(self, X: Array) -> Array:
+        """For the rows of ``X`` (m, dx)."""
+        parts = zip(self.weights, self.functions, strict=True)
+        return np.asarray(sum(weight * function(X) for weight, function in parts))
+
+
+def _boosted(X: Array, y: Array, weight: Array) -> GradientBoostingRegressor:
+    scaled = weight * (len(weight) / weight.sum())
+    return GradientBoostingRegressor(random_state=0, **BOOSTING).fit(X, y, sample_weight=scaled)
+
+
+def mean_of_trees(fits: Sequence[Sequence[GradientBoostingRegressor]]) -> TreeSum:
+    """The mean over ``fits``, each with one regressor for each output, as arrays."""
+    by_output = [
+        np.concatenate([m.estimators_[:, 0] for m in ms]) for ms in zip(*fits, strict=True)
+    ]
+    trees = [tree.tree_ for tree in np.concatenate(by_output)]
+    first = np.cumsum([0, *(tree.node_count for tree in trees)])
+    here, start = np.arange(first[-1]), np.repeat(first[:-1], np.diff(first))
+    below, above, feature, threshold = (
+        np.concatenate([getattr(tree, name) for tree in trees])
+        for name in ("children_left", "children_right", "feature", "threshold")
+    )
+    leaf = below < 0
+    return TreeSum(
+        intercept=np.mean([[m.init_.constant_[0, 0] for m in fit] for fit in fits], axis=0),
+        roots=first[:-1].reshape(len(fits[0]), -1).T,
+        depth=max(tree.max_depth for tree in trees),
+        feature=np.where(leaf, 0, feature),
+        threshold=threshold,
+        below=np.where(leaf, here, start + below),
+        above=np.where(leaf, here, start + above),
+        value=fits[0][0].learning_rate
+        / len(fits)
+        * np.concatenate([tree.value[:, 0, 0] for tree in trees]),
+    )
