@@ -14,6 +14,9 @@ import numpy as np
 from condensity._typing import Array, Indices
 from condensity._utils.numerics import row_blocks
 
+#: Largest depth, so that a damaged file cannot cause a long loop.
+MAX_DEPTH = 100
+
 
 @dataclass(frozen=True, eq=False)
 class TreeSum:
@@ -27,6 +30,10 @@ class TreeSum:
     below: Indices  # (nodes,)
     above: Indices  # (nodes,)
     value: Array  # (nodes,) of a leaf; other values are not used
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.depth <= MAX_DEPTH:
+            raise ValueError(f"depth must be from 0 to {MAX_DEPTH}, got {self.depth}")
 
     def __call__(self, X: Array) -> Array:
         """For the rows of ``X`` (m, dx)."""

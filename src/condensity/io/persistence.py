@@ -26,13 +26,16 @@ from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, Fixe
 from condensity.estimators.published_lsce import PublishedLSCE
 from condensity.estimators.subspace_search import Start
 from condensity.fitting.density import KernelDensity
+from condensity.fitting.gaussian_process import SmoothFunction
 from condensity.fitting.neighbors import NeighborDensity
 from condensity.fitting.scores import Gaussians
+from condensity.fitting.trees import TreeSum
 from condensity.io.atomic import write_atomically
 from condensity.io.container import DamagedFileError, pack, unpack
 from condensity.io.integrity import check_integrity
 from condensity.lsce.averaged import AveragedMembers, Ensemble
-from condensity.lsce.location import Constant, FittedRegressor, Plane
+from condensity.lsce.flexible import WeightedFunctions
+from condensity.lsce.location import Constant, FittedRegressor, Plane, PredictedInput
 from condensity.lsce.member import Coefficients
 from condensity.tables.evaluate import Evaluation
 from condensity.tables.frames import Column
@@ -51,11 +54,15 @@ VALUES: dict[str, Any] = {
     "Ensemble": Ensemble,
     "NeighborDensity": NeighborDensity,
     "Plane": Plane,
+    "PredictedInput": PredictedInput,
     "Sample": Sample,
     "Scaling": Scaling,
+    "SmoothFunction": SmoothFunction,
     "Start": Start,
     "TableModel": TableModel,
+    "TreeSum": TreeSum,
     "Verdict": Evaluation,
+    "WeightedFunctions": WeightedFunctions,
 }
 #: Estimators in files, by their keys.
 MODELS: dict[str, Any] = {

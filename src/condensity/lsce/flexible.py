@@ -110,10 +110,8 @@ def _boosted(X: Array, y: Array, weight: Array) -> GradientBoostingRegressor:
 
 def mean_of_trees(fits: Sequence[Sequence[GradientBoostingRegressor]]) -> TreeSum:
     """The mean over ``fits``, each with one regressor for each output, as arrays."""
-    by_output = [
-        np.concatenate([m.estimators_[:, 0] for m in ms]) for ms in zip(*fits, strict=True)
-    ]
-    trees = [tree.tree_ for tree in np.concatenate(by_output)]
+    by_output = [m for models in zip(*fits, strict=True) for m in models]
+    trees = [tree.tree_ for m in by_output for tree in m.estimators_[:, 0]]
     first = np.cumsum([0, *(tree.node_count for tree in trees)])
     here, start = np.arange(first[-1]), np.repeat(first[:-1], np.diff(first))
     below, above, feature, threshold = (
