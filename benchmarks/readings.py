@@ -168,13 +168,12 @@ def _density_loss(kernels, a):
     return (0.5 * mass**2 * squared_norm[:, None] - mass * at_y[:, None]).mean(axis=0)
 
 
-def losses(name, seed, scale, n_centers):
-    """Losses of one split for all candidates, in units of y in [0, 1].
+def losses(whole, seed, scale, n_centers):
+    """Losses of one split of a table for all candidates, in units of y in [0, 1].
 
     "raw" (bandwidths, penalties) and "normalised" (bandwidths, penalties, guards) are the losses in
     cross-validation.  "test" (bandwidths, penalties, guards) is the loss in the test.
     """
-    whole = load(name)
     data = whole.split(seed)
     shift, unit = location_and_scale(scale, whole.X, data.X)
     X, X_test = (data.X - shift) / unit, (data.X_test - shift) / unit
@@ -216,13 +215,14 @@ def cross_validate(kernels, folds):
 
 def stored_losses(folder, *task):
     """The losses of a task (table, split, scale, centres), from the folder if it has them."""
+    name, *rest = task
     with threadpool_limits(1):
         if folder is None:
-            return losses(*task)
+            return losses(load(name), *rest)
         path = folder / ("-".join(map(str, task)) + ".npz")
         if not path.exists():
             unfinished = path.with_suffix(".part.npz")
-            np.savez(unfinished, **losses(*task))
+            np.savez(unfinished, **losses(load(name), *rest))
             unfinished.replace(path)  # an interrupted run leaves no damaged file
         with np.load(path) as stored:
             return dict(stored)
