@@ -11,7 +11,7 @@ A configuration with more components also starts from the subspaces of the one w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -45,6 +45,7 @@ class Configuration:
     losses: Array  # (n,) of its members at held-out samples
     crossfit: Crossfit | None  # None without folds
     refined: bool = False  # whether the subspaces were refined
+    optimism: float = 0.0  # by which its loss is too low, because it was chosen
 
     def __repr__(self) -> str:
         s = self.setting
@@ -81,6 +82,10 @@ def configure(
     The search also starts from the subspaces of a ``smaller`` configuration, and of a ``similar``
     one with another location.  The latter replaces most random starts.
     """
+    if dz == 0:
+        nothing = [np.empty((0, len(crossfit.active)))] * len(crossfit.views)
+        selector = SettingSelector(crossfit, nothing, search)
+        return _with_best_setting(selector, first_setting(search, 0), refined=False, coarse=True)
     n_starts = search.n_starts if similar is None else max(1, search.n_starts // FEWER_STARTS)
     starts = [starting_points(view, crossfit.active, dz, n_starts, rng) for view in crossfit.views]
     if similar is not None:
@@ -103,21 +108,27 @@ def configure(
     Ws = [end.W for end in mapper(partial(refine_subspace, search.max_steps), learned_items)]
     selector = SettingSelector(crossfit, Ws, search)
     refined = _with_best_setting(selector, setting, refined=True)
-    return min(refined, learned, key=lambda c: c.loss)
+    # Only the first selection had a coarse grid of candidates.
+    best = min(refined, learned, key=lambda c: c.loss)
+    return replace(best, optimism=max(refined.optimism, learned.optimism))
 
 
 def reselect_setting(c: Configuration, crossfit: Crossfit, search: SearchSpace) -> Configuration:
     """The same subspaces with the centres of ``crossfit``, and the best setting near theirs."""
     selector = SettingSelector(crossfit, c.Ws, search)
-    return _with_best_setting(selector, c.setting, refined=c.refined)
+    new = _with_best_setting(selector, c.setting, refined=c.refined)
+    return replace(new, optimism=max(c.optimism, new.optimism))
 
 
-def _with_best_setting(selector: SettingSelector, near: Setting, *, refined: bool) -> Configuration:
+def _with_best_setting(
+    selector: SettingSelector, near: Setting, *, refined: bool, coarse: bool = False
+) -> Configuration:
     """The configuration of given members with the best setting near ``near``."""
     crossfit, Ws = selector.crossfit, selector.Ws
-    s = selector.choose(near, coarse=False, strides=(1,))
+    s = selector.choose(near, coarse=coarse, strides=(1,))
     losses = crossfit.losses(Ws, s.sigma_z, s.sigma_y, (s.penalty,))[0]
-    return Configuration(crossfit.location, len(Ws[0]), s, Ws, losses, crossfit, refined)
+    optimism = selector.optimism(s)
+    return Configuration(crossfit.location, len(Ws[0]), s, Ws, losses, crossfit, refined, optimism)
 
 
 def explore_dimensions(
@@ -137,22 +148,22 @@ def explore_dimensions(
     """
     most = int(crossfit.active.sum())
     least = max(1, *(len(view.location.directions) for view in crossfit.views))
-    tries = [most, *range(least, most)] if dimension is None else [dimension]
+    tries = [0, most, *range(least, most)] if dimension is None else [0, dimension]
     configurations: list[Configuration] = []
     smaller: Configuration | None = None
     best: Configuration | None = None
     for dz in tries:
-        if dz < min(least, most):
+        if 0 < dz < min(least, most):
             continue
         n_others = dz - (crossfit.views[0].location.predicted is not None)
         similar = next((c for c in others if c.n_components == n_others), None)
-        if dz == most:
+        if dz in (0, most):
             new = configure(crossfit, dz, search, rng, mapper)
         else:
             new = configure(crossfit, dz, search, rng, mapper, smaller, similar)
         report(new)
         configurations.append(new)
-        if dz < most:
+        if 0 < dz < most:
             smaller = new
             if best is None or new.loss < best.loss - crossfit.score.worth(best.loss, WORTH):
                 best = new
@@ -163,6 +174,7 @@ def explore_dimensions(
 
 def fewest_components(configurations: Sequence[Configuration]) -> Configuration:
     """The configuration with the fewest components whose loss is within tolerance of the best."""
+    configurations = [c for c in configurations if c.n_components]
     top = min(configurations, key=lambda c: c.loss)
     if top.crossfit is None:
         return top
@@ -170,3 +182,23 @@ def fewest_components(configurations: Sequence[Configuration]) -> Configuration:
     return min(
         (c for c in configurations if c.loss <= worst), key=lambda c: (c.n_components, c.loss)
     )
+
+
+def expected_excess(configurations: Sequence[Configuration]) -> Array:
+    """By how much the loss to expect from each configuration is above its held-out loss, (C,).
+
+    This is its optimism, and one standard error of its difference from the best configuration whose
+    shape does not depend on x.  So a density that depends on x more closely gets its weight only if
+    it is clearly better.
+    """
+    simple = [c for c in configurations if c.n_components == 0] or configurations
+    reference = min(simple, key=lambda c: c.loss + c.optimism)
+    return np.array([c.optimism + standard_error(c, reference) for c in configurations])
+
+
+def standard_error(c: Configuration, reference: Configuration) -> float:
+    """The standard error of the mean difference between the losses of two configurations."""
+    assert c.crossfit is not None
+    weight = c.crossfit.whole.weight
+    difference = c.losses - reference.losses
+    return float(np.linalg.norm(weight * (difference - weight @ difference)))

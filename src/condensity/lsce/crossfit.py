@@ -129,6 +129,14 @@ class Crossfit:
             values.append(np.einsum("pmk,pmk->pm", a.weights @ table, b.weights))
         return self.by_sample(values)
 
+    def by_fold(self, losses: Array) -> Array:
+        """Mean losses of the samples held out from each view: (penalties, views)."""
+        means = [
+            losses[:, view.rows] @ (view.held_out.weight / view.held_out.weight.sum())
+            for view in self.views
+        ]
+        return np.column_stack(means)
+
     def by_sample(self, values: Sequence[Array]) -> Array:
         """Average values (penalties, m) of the views over the members a sample is held out from."""
         out = np.zeros((len(values[0]), len(self.whole)))

@@ -25,6 +25,7 @@ from condensity.lsce.averaged import AveragedMembers
 from condensity.lsce.calibration import best_stretch
 from condensity.lsce.configurations import (
     Configuration,
+    expected_excess,
     explore_dimensions,
     fewest_components,
     reselect_setting,
@@ -104,7 +105,7 @@ def fit_ensemble(
         configurations, weights, loss = _select(data, options, views, configurations)
         stretch = _stretch(data, options, views, configurations, weights)
     used = [(c, float(w)) for c, w in zip(configurations, weights, strict=True) if w > 0]
-    best = fewest_components([c for c, _ in used])
+    best = fewest_components([c for c, _ in used if c.n_components] or configurations)
     if data.remaining is not None:
         Y, remaining = data.y_standardised.Y, data.remaining
         names = {c.location for c, _ in used}
@@ -232,9 +233,9 @@ def _weigh(
 ) -> tuple[Array, float]:
     """Stacking weights and their loss; a single model gives the best configuration weight one."""
     if options.n_members > 1:
-        return stack([c.evaluate() for c in configurations])
+        return stack([c.evaluate() for c in configurations], expected_excess(configurations))
     best = fewest_components(configurations)
-    return np.array([float(c is best) for c in configurations]), best.loss
+    return np.array([float(c is best) for c in configurations]), best.loss + best.optimism
 
 
 def _stretch(
@@ -283,7 +284,7 @@ def _shown_configuration(
     through its own directions alone, so these are reported.
     """
     strict = [
-        [c for c in some if not views[c.location].location.anywhere]
+        [c for c in some if c.n_components and not views[c.location].location.anywhere]
         for some in (used, configurations)
     ]
     used = strict[0] or strict[1] or used
@@ -321,7 +322,7 @@ def _subspaces(
     lead, alone = view.location.directions, options.n_members == 1
     active = view.active(data.active)
     starts = starting_points(view, active, dz, search.n_starts, rng)
-    if dz >= active.sum():  # there is only one subspace
+    if dz == 0 or dz >= active.sum():  # there is only one subspace
         return LearnedSubspaces(members, starts, Minimum(starts[0], np.nan, 0))
     if members:
         common = [subspace_containing(lead, W) for W in (consensus(members)[0], *members)]

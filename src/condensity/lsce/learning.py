@@ -55,6 +55,8 @@ def starting_points(
 ) -> list[Array]:
     """Random subspaces that contain the directions of the view's location."""
     lead = view.location.directions[:dz]
+    if dz == 0:
+        return [np.empty((0, len(active)))]
     if dz >= active.sum():  # no reduction
         return [np.eye(len(active))[active]]
     starts = []

@@ -43,12 +43,13 @@ class SearchSpace:
 
     def axes(self, dz: int) -> tuple[Array, Array]:
         """The candidates of sigma_z and sigma_y, in steps of a factor sqrt(2)."""
-        z = np.sqrt(dz) * 2.0 ** (np.arange(-9, 9) / 2)
+        # Without components the kernels of z are constant, whatever their width.
+        z = np.sqrt(dz) * 2.0 ** (np.arange(-9, 9) / 2) if dz else np.ones(1)
         least = min(1.0, max(self.least_sigma_y, LEAST_SIGMA_Y))
         steps = int(np.ceil(-2 * np.log2(least) - 1e-9))
         y = np.maximum(least, 2.0 ** (-np.arange(steps + 1) / 2))
         return (
-            z if self.sigma_z is None else np.array([self.sigma_z]),
+            z if self.sigma_z is None or not dz else np.array([self.sigma_z]),
             y if self.sigma_y is None else np.array([self.sigma_y]),
         )
 
@@ -87,7 +88,8 @@ def first_setting(search: SearchSpace, dz: int) -> Setting:
     """The first setting of the search; parameters that are given keep their values."""
     z, y = search.axes(dz)
     penalty = FIRST.penalty if search.penalty is None else search.penalty
-    return Setting(_nearest(z, FIRST.sigma_z * np.sqrt(dz)), _nearest(y, FIRST.sigma_y), penalty)
+    sigma_z = _nearest(z, FIRST.sigma_z * np.sqrt(max(1, dz)))
+    return Setting(sigma_z, _nearest(y, FIRST.sigma_y), penalty)
 
 
 def _nearest(axis: Array, value: float) -> float:
@@ -101,6 +103,7 @@ class SettingSelector:
         self.crossfit, self.Ws, self.search = crossfit, Ws, search
         self.z, self.y = search.axes(len(Ws[0]))
         self.cache: dict[GridIndex, Array] = {}  # mean losses by penalty
+        self.by_fold: dict[GridIndex, Array] = {}  # the same for each fold
 
     def choose(self, near: Setting, *, coarse: bool, strides: Sequence[int]) -> Setting:
         """The best setting of a local search from ``near`` and, if ``coarse``, a coarse grid."""
@@ -123,7 +126,21 @@ class SettingSelector:
             sigmas = float(self.z[index[0]]), float(self.y[index[1]])
             losses = self.crossfit.losses(self.Ws, *sigmas, self.search.penalties)
             self.cache[index] = np.asarray(losses @ self.crossfit.whole.weight)
+            self.by_fold[index] = self.crossfit.by_fold(losses)
         return self.cache[index]
+
+    def optimism(self, setting: Setting) -> float:
+        """By how much the loss of the best setting is below the loss to expect from it.
+
+        The setting was chosen by the losses that it is judged by.  In one fold, the best setting of
+        that fold has a loss that is lower by about the same amount than the loss there of the
+        setting that is best for all folds (Tibshirani and Tibshirani 2009).
+        """
+        index = _index(self.z, setting.sigma_z), _index(self.y, setting.sigma_y)
+        own = self.by_fold[index][self.search.penalties.index(setting.penalty)]
+        least = np.min([losses.min(axis=0) for losses in self.by_fold.values()], axis=0)
+        shares = np.array([view.held_out.weight.sum() for view in self.crossfit.views])
+        return float((own - least) @ shares / shares.sum())
 
 
 def _index(axis: Array, value: float) -> int:
