@@ -112,6 +112,14 @@ def test_a_frequent_value_does_not_hide_an_outlier():
     np.testing.assert_array_equal(np.flatnonzero(is_outlying(y)), [170])
 
 
+def test_rounding_errors_are_no_scale():
+    y = np.full(1000, 0.3)
+    y[::2] = 0.1 + 0.2
+    y[:5] = 1.0
+    assert len(np.unique(y)) == 3
+    assert not is_outlying(y).any()
+
+
 def test_a_constant_has_no_limits():
     assert limits(np.full(20, 0.1)) == (-np.inf, np.inf)
 

@@ -34,6 +34,8 @@ LEAST_POWER = 2.0
 #: Values beyond the limit are a part of the population, not outliers, if they are more than this
 #: share of the sample and more than this number of samples.
 LARGEST_SHARE, LARGEST_NUMBER = 0.01, 3
+#: Relative size of rounding errors.
+ROUNDING = 8 * np.finfo(float).eps
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,15 +62,13 @@ def _limits(values: Array, weight: Array) -> tuple[float, float]:
     middle = float(weighted_quantiles(values, weight, [0.5])[0])
     distance = np.abs(values - middle)
     # A frequent value, for instance zero, says nothing about the scale of the others.
-    differs = distance > 0
+    differs = distance > ROUNDING * np.abs(values)
     if not differs.any():
         return -np.inf, np.inf
     reach = _reach(distance[differs], weight[differs])
-    if weight[distance > reach].sum() > max(
-        LARGEST_SHARE, (LARGEST_NUMBER + 0.5) / _effective(weight)
-    ):
-        return -np.inf, np.inf
-    return middle - reach, middle + reach
+    most = max(LARGEST_SHARE, (LARGEST_NUMBER + 0.5) / _effective(weight))
+    few = weight[distance > reach].sum() <= most
+    return (middle - reach, middle + reach) if few else (-np.inf, np.inf)
 
 
 def _reach(distance: Array, weight: Array) -> float:
