@@ -311,6 +311,15 @@ def test_warnings_of_the_library_are_notes(tmp_path):
     assert notes[1].startswith("note: y equals 0 in ")
 
 
+def test_outliers_are_left_out_unless_they_are_kept(tmp_path):
+    table = columns()
+    table["a"][5] = 9999
+    path = write(tmp_path / "x.csv", table)
+    fit = ("fit", path, "--target", "y", *QUICK, "--test-share", 0, "--out", tmp_path / "m.cdn")
+    assert "note: left out of the fit: 1 of 60 samples" in run(*fit).stderr
+    assert "left out" not in run(*fit, "--keep-outliers").stderr
+
+
 def test_parquet_without_its_reader_names_the_remedy(folder, tmp_path, monkeypatch):
     path = tmp_path / "x.parquet"
     pd.DataFrame(columns()).to_parquet(path)

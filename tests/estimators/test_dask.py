@@ -63,6 +63,18 @@ def test_the_answer_is_that_of_the_samples_in_memory(client, estimator):
     np.testing.assert_allclose(found.mean(), local.mean(), rtol=1e-8, atol=1e-10)
 
 
+def test_outliers_are_left_out_as_in_memory(client):
+    X, y, weight = data()
+    y[[3, 200]], X[150, 2], weight[[3, 150, 200]] = 1e6, -1e6, 1.0
+    model = LSCE(1, **QUICK | {"location": "linear"})
+    with pytest.warns(UserWarning, match="left out of the fit: 3 of 300 samples"):
+        local = model.fit(X, y, weight).predict(X)
+    message = "3 of 300 samples.*X in column 2 is not between .* in 1 row; y is not .* in 2 rows"
+    with pytest.warns(UserWarning, match=message):
+        model.fit(*in_parts(X, y, weight))
+    np.testing.assert_allclose(model.predict(X), local, rtol=1e-8, atol=1e-10)
+
+
 def test_frames_keep_the_names_of_their_columns(client):
     pd = pytest.importorskip("pandas")
     X, y, _ = data(120)

@@ -7,6 +7,7 @@ import pytest
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GroupKFold
+from sklearn.neighbors import KNeighborsRegressor
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from condensity import LSCDE, LSCE
@@ -226,6 +227,14 @@ def test_a_regressor_may_be_the_location_and_then_all_inputs_matter():
     y_test = np.sin(3 * X_test[:, 0]) + X_test[:, 1] ** 2 + 0.1 * rng.standard_normal(500)
     inside = pit(model.predict_dist(X_test), y_test)
     assert 0.8 < np.mean((inside > 0.05) & (inside < 0.95)) < 0.97  # no overconfidence
+
+
+def test_rows_may_repeat_if_the_location_is_a_regressor_without_weights():
+    X, y = toy_b().sample(60, random_state=0)
+    counts = np.random.default_rng(0).integers(1, 4, 60)
+    model = LSCE(1, location=KNeighborsRegressor(), **QUICK)
+    repeated = model.fit(np.repeat(X, counts, axis=0), np.repeat(y, counts)).predict(X)
+    np.testing.assert_array_equal(model.fit(X, y, counts).predict(X), repeated)
 
 
 def test_integer_scores_get_a_smooth_density_and_a_warning():

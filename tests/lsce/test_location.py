@@ -1,8 +1,14 @@
 import numpy as np
 import pytest
+from sklearn.neighbors import KNeighborsRegressor
 
 from condensity.lsce import location
-from condensity.lsce.location import constant_location, linear_location
+from condensity.lsce.location import (
+    RegressorLocation,
+    constant_location,
+    linear_location,
+    repetitions,
+)
 from problems import random_sample
 
 
@@ -101,3 +107,38 @@ def test_outputs_that_are_turned_have_a_location_that_is_turned():
     plain, turned = linear_location(X, Y, weight), linear_location(X, Y @ turn, weight)
     np.testing.assert_allclose(turned.at(X), plain.at(X) @ turn, atol=1e-9)
     np.testing.assert_allclose(turned.residuals, plain.residuals @ turn, atol=1e-9)
+
+
+@pytest.mark.parametrize("counts", [(1, 1, 1), (1, 3, 2), (2, 3, 2), (6, 10, 15), (19, 20, 21)])
+def test_repetitions_are_the_smallest_whole_numbers_with_the_ratios_of_the_weights(counts):
+    weight = np.array(counts) / sum(counts)  # with rounding errors
+    np.testing.assert_array_equal(repetitions(weight), counts)
+    np.testing.assert_array_equal(repetitions(7 * weight), counts)
+
+
+@pytest.mark.parametrize("weight", [(1, np.sqrt(2)), (1, 1 + 1e-6), (101, 100), (1, 1e7)])
+def test_weights_without_small_whole_ratios_have_no_repetitions(weight):
+    assert repetitions(np.array(weight)) is None
+
+
+def test_a_regressor_without_weights_is_fitted_to_repeated_rows():
+    X, Y, _ = sample()
+    counts = np.array([2, 3, 4] * 10)
+    labels = np.arange(30) % 3
+    found = RegressorLocation(KNeighborsRegressor(4))(X, Y, counts / counts.sum(), labels)
+
+    def repeated(rows):
+        copies = np.repeat(rows, counts[rows])
+        return KNeighborsRegressor(4).fit(X[copies], Y[copies])
+
+    np.testing.assert_allclose(found.at(X + 0.1), repeated(np.arange(30)).predict(X + 0.1))
+    for label in range(3):
+        left, rest = np.flatnonzero(labels == label), np.flatnonzero(labels != label)
+        exact = Y[left] - repeated(rest).predict(X[left])
+        np.testing.assert_allclose(found.residuals[left], exact)
+
+
+def test_a_regressor_without_weights_refuses_weights_that_are_not_whole_numbers():
+    X, Y, weight = sample()
+    with pytest.raises(ValueError, match="KNeighborsRegressor does not accept sample_weight"):
+        RegressorLocation(KNeighborsRegressor(4))(X, Y, weight)

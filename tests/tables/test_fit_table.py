@@ -159,7 +159,7 @@ def test_held_out_rows_have_no_influence_on_the_model():
         ours, theirs = (m.predict_dist(NEW).quantile(level) for m in (after, before))
         np.testing.assert_array_equal(ours, theirs)
     assert after.evaluation != before.evaluation
-    table["a"] = [1e6 if v is None else v for v in table["a"]]  # a training row has influence
+    table["a"] = [3.0 if v is None else v for v in table["a"]]  # a training row has influence
     assert fit_table(table, "y", **options).columns != before.columns
 
 

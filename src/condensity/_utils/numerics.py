@@ -1,6 +1,8 @@
-"""Numerical helpers: row blocks of bounded size, squared distances, log-sum-exp."""
+"""Numerical helpers: row blocks of bounded size, squared distances, log-sum-exp, quantiles."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -36,6 +38,16 @@ def log_sum_exp(T: Array) -> Array:
     with np.errstate(divide="ignore"):
         out: Array = np.log(np.exp(T - top[..., None]).sum(axis=-1)) + top
     return out
+
+
+def weighted_quantiles(values: Array, weight: Array, levels: Sequence[float]) -> Array:
+    """Quantiles of ``values`` (n,) with ``weight`` (n,), linear between mid-ranks.
+
+    The mid-rank of a value is the weight of all smaller values plus half of its own.
+    """
+    order = np.argsort(values, kind="stable")
+    ranks = np.cumsum(weight[order]) - 0.5 * weight[order]
+    return np.asarray(np.interp(np.asarray(levels) * weight.sum(), ranks, values[order]))
 
 
 def row_blocks(rows: int, width: int, most: int | None = None) -> list[slice]:

@@ -58,6 +58,10 @@ TargetBounds = Annotated[
     list[str] | None,
     typer.Option(help="LOWER,UPPER of the target, either may be empty; repeat for several"),
 ]
+KeepOutliers = Annotated[
+    bool,
+    typer.Option("--keep-outliers", help="fit to rows with a value very far from all others too"),
+]
 Seed = Annotated[int, typer.Option(min=0, help="the same seed gives the same model")]
 Jobs = Annotated[int, typer.Option(min=1, help="parallel workers")]
 TestShare = Annotated[
@@ -84,6 +88,7 @@ def fit_command(
     members: Members = 5,
     min_bandwidth: MinBandwidth = None,
     bounds: TargetBounds = None,
+    keep_outliers: KeepOutliers = False,
     seed: Seed = 0,
     jobs: Jobs = N_CPUS,
     test_share: TestShare = 0.2,
@@ -98,6 +103,7 @@ def fit_command(
             "n_members": members,
             "min_bandwidth": min_bandwidth,
             "bounds": options.parse_bounds(bounds or [], len(target)),
+            "outliers": "keep" if keep_outliers else "omit",
             "random_state": seed,
             "n_jobs": jobs,
             "test_size": test_share,

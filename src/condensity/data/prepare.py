@@ -42,6 +42,7 @@ from condensity.data.folds import (
     fold_weights,
     is_contingency_table,
 )
+from condensity.data.outliers import Limits, OrdinaryChunks, Outliers, count_outliers
 from condensity.data.sample import UNITS, Sample, Scaling, canonical
 from condensity.data.subsample import row_hashes, smallest_hashes
 from condensity.distributions.bounded import Bounds
@@ -61,6 +62,8 @@ class TrainingData:
     bounds: Bounds | None  # of y; the sample then holds y in its unbounded coordinate
     y_axes: int  # 1 or 2, as y was given
     header: Any  # an object with the names and the number of the inputs
+    n_given: int  # number of samples that were given
+    outliers: Outliers | None  # samples that are left out
 
     @property
     def n_outputs(self) -> int:
@@ -116,6 +119,7 @@ def prepare(
     subsample: int | None = None,
     bounds: Any = None,
     scaling: str = "variance",
+    omit_outliers: bool = False,
     mapper: Mapper = map,
 ) -> TrainingData:
     """Validate the samples of a caller and draw centres and folds.
@@ -144,6 +148,8 @@ def prepare(
         Bounds of y.
     scaling : str
         The unit of length of inputs and outputs, one of ``UNITS``.
+    omit_outliers : bool
+        Whether samples with a value far from all others are left out.
     mapper : callable
         Maps over the chunks of the remaining samples.
 
@@ -162,6 +168,7 @@ def prepare(
         rows = _read_arrays(estimator, X, y, sample_weight, cv, bounds, subsample, seed, mapper)
         header = X
     count = _count_centers(n_centers, auto_centers, rows, subsample)
+    rows, outliers = _leave_out(rows) if omit_outliers else (rows, None)
     sample, origin, group = canonical(rows.sample.X, rows.sample.Y, rows.sample.weight)
     n_folds = rows.folds if isinstance(rows.folds, int) else None
     check_enough(type(estimator).__name__, len(origin), len(sample), n_folds=n_folds, fix=to_fix)
@@ -188,6 +195,8 @@ def prepare(
         None if bounds is None else check_bounds(bounds, sample.Y.shape[1]),
         rows.y_axes,
         header,
+        rows.n_total,
+        outliers,
     )
 
 
@@ -200,6 +209,7 @@ class _Rows(NamedTuple):
     n_total: int  # number of samples that were given
     remaining: SampleChunks | None = None  # in the units of the data
     share: float = 1.0  # share of the total weight that is in the sample
+    numbers: Indices | None = None  # of the rows as the caller counts them; None if unknown
 
 
 def _read_arrays(
@@ -218,7 +228,7 @@ def _read_arrays(
     folds = None if cv is None else check_folds(cv, X, Y, weight)
     whole = Sample(X, take_off_bounds(bounds, Y, weight)[0], weight)
     if subsample is None or len(X) <= subsample:
-        return _Rows(whole, folds, y_axes, len(X))
+        return _Rows(whole, folds, y_axes, len(X), numbers=np.arange(len(X)))
     rows = np.flatnonzero(weight)
     rows = rows[smallest_hashes(row_hashes(X, whole.Y, seed)[rows], subsample)]
     left = weight > 0
@@ -227,7 +237,7 @@ def _read_arrays(
     if isinstance(folds, np.ndarray):
         folds = folds[rows]
     share = float(weight[rows].sum() / weight.sum())
-    return _Rows(whole[rows], folds, y_axes, len(X), remaining, share)
+    return _Rows(whole[rows], folds, y_axes, len(X), remaining, share, rows)
 
 
 def _read_dask(
@@ -260,6 +270,25 @@ def _read_dask(
     remaining = replace(chunks, last=int(draw.hashes.max())) if draw.more else None
     share = float(sample.weight.sum() / draw.weight)
     return _Rows(sample, folds, y.ndim, draw.n, remaining, share)
+
+
+def _leave_out(rows: _Rows) -> tuple[_Rows, Outliers | None]:
+    """The rows with outliers given the weight zero, and a record of the outliers."""
+    sample, remaining = rows.sample, rows.remaining
+    limits = Limits.of(canonical(sample.X, sample.Y, sample.weight)[0])
+    beyond = limits.beyond(sample) & (sample.weight > 0)[:, None]
+    found = Outliers.of(limits, sample, beyond, rows.numbers)
+    weight = np.where(beyond.any(axis=1), 0.0, sample.weight)
+    own, rest = float(weight.sum()), 0.0
+    if remaining is not None:
+        counts, n, rest = remaining.total(partial(count_outliers, limits))
+        found = found.and_more(counts, n)
+        if n:
+            remaining = OrdinaryChunks(remaining, limits) if rest > 0 else None
+    if not found.n:
+        return rows, None
+    sample = replace(sample, weight=weight)
+    return rows._replace(sample=sample, remaining=remaining, share=own / (own + rest)), found
 
 
 def _count_centers(

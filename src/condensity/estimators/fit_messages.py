@@ -10,6 +10,8 @@ import numpy as np
 
 from condensity._typing import Array
 from condensity._utils.parameters import check_verbose
+from condensity._utils.validation import column_names
+from condensity.data.prepare import TrainingData
 from condensity.data.resolution import RecordedValues
 from condensity.distributions.bounded import Bounds
 from condensity.lsce.configurations import Configuration
@@ -63,6 +65,48 @@ def warn_of_atoms(recorded: Sequence[RecordedValues], bounds: Bounds | None) -> 
                 UserWarning,
                 stacklevel=4,
             )
+
+
+def warn_of_outliers(data: TrainingData, most: int = 3) -> None:
+    """Warn of samples that are left out, with the values of at most ``most`` columns."""
+    if data.outliers is None:
+        return
+    found = data.outliers
+    columns = np.flatnonzero(found.counts).tolist()
+    described = [_outlying_values(data, j) for j in columns[:most]]
+    if len(columns) > most:
+        described.append(f"and values of {len(columns) - most} more columns")
+    warnings.warn(
+        f"left out of the fit: {found.n} of {data.n_given} samples, with values so far from all "
+        f"others that they would determine it: {'; '.join(described)}. Correct or drop these rows; "
+        "if the values are genuine, transform the column, for instance to its logarithm, or pass "
+        "outliers='keep'",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def _outlying_values(data: TrainingData, j: int) -> str:
+    """The values beyond the limits in one column; inputs are counted first, then outputs."""
+    assert data.outliers is not None
+    found, dx, names = data.outliers, data.sample.X.shape[1], column_names(data.header)
+    row, value = found.first.get(j, (None, np.nan))
+    numbers = np.array([value, found.limits.low[j], found.limits.high[j]])
+    if j < dx:
+        name = f"X in column {j if names is None else repr(names[j])}"
+    else:
+        name = "y" if data.n_outputs == 1 else f"y in column {j - dx}"
+        if data.bounds is not None:
+            numbers = data.bounds.take(np.array([j - dx])).bounded(numbers[:, None])[:, 0]
+    value, low, high = numbers.tolist()
+    if row is None:
+        return f"{name} is not between {low:.3g} and {high:.3g} in {_rows(found.counts[j])}"
+    others = f" and {found.counts[j] - 1} more" if found.counts[j] > 1 else ""
+    return f"{name} is {value:g} in row {row}{others} (not between {low:.3g} and {high:.3g})"
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
 
 
 def warn_of_skipped_location(

@@ -39,6 +39,7 @@ class KernelEstimator(BaseEstimator):
         subsample: int | None = None,
         bounds: Any = None,
         scaling: str = "variance",
+        omit_outliers: bool = False,
     ) -> TrainingData:
         """Validate the samples and draw centres; draw folds only if candidates are ``scored``."""
         return prepare(
@@ -55,6 +56,7 @@ class KernelEstimator(BaseEstimator):
             subsample=subsample,
             bounds=bounds,
             scaling=scaling,
+            omit_outliers=omit_outliers,
             mapper=thread_map(self.n_jobs),
         )
 

@@ -25,6 +25,7 @@ from condensity.estimators.fit_messages import (
     print_configuration,
     progress_callback,
     warn_of_atoms,
+    warn_of_outliers,
     warn_of_skipped_location,
 )
 from condensity.estimators.published_lsce import PublishedLSCE
@@ -92,6 +93,11 @@ class LSCE(DensityReducer):
         (upper - y))``, and mapped back: it is zero outside the bounds, and skewed where y is.
         ``min_bandwidth``, the loss for model selection, ``cv_results_`` and ``cv_score_`` are in
         the units of that coordinate; ``score`` and everything else are in the units of y.
+    outliers : {"omit", "keep"}, default="omit"
+        "omit" leaves samples out of the fit that have a value of an input or an output very far
+        from all others, at least 3.8 times the 90 % quantile of the distances from the median
+        and more if there are many samples or heavy tails.  A warning names them.  "keep" uses all
+        samples.
     cv : int, splitter or iterable of splits, default=5
         Number of random folds, or splits that hold out every sample exactly once.  For folds by
         group pass ``list(GroupKFold(5).split(X, y, groups))``.
@@ -190,6 +196,7 @@ class LSCE(DensityReducer):
         penalty: float | None = None,
         min_bandwidth: Any = None,
         bounds: Any = None,
+        outliers: str = "omit",
         cv: Any = 5,
         max_iter: int = 50,
         subsample: int | None = 2000,
@@ -207,6 +214,7 @@ class LSCE(DensityReducer):
         self.penalty = penalty
         self.min_bandwidth = min_bandwidth
         self.bounds = bounds
+        self.outliers = outliers
         self.cv = cv
         self.max_iter = max_iter
         self.subsample = subsample
@@ -289,6 +297,7 @@ class LSCE(DensityReducer):
         """
         options = self._check_parameters()
         report = progress_callback(self.verbose, print_configuration)
+        omit = check_option("outliers", self.outliers, ("omit", "keep")) == "omit"
         rng = check_rng(self.random_state)
         selects = options.search.open or self._is_auto() or len(options.locators) > 1
         data = self._prepare(
@@ -300,7 +309,9 @@ class LSCE(DensityReducer):
             n_members=options.n_members,
             subsample=check_subsample(self.subsample),
             bounds=self.bounds,
+            omit_outliers=omit,
         )
+        warn_of_outliers(data)
         options = self._check_against(data, options)
         with one_blas_thread():  # workers set the limit themselves, this process needs it too
             result = fit_ensemble(data, options, rng, parallel_map(self.n_jobs), report)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from condensity._typing import Array
+from condensity._utils.numerics import weighted_quantiles
 
 #: Distance from the median beyond which values are clipped, in robust standard deviations.
 LIMIT = 25.0
@@ -32,7 +33,9 @@ class Clipped:
     @classmethod
     def of(cls, Y: Array, weight: Array) -> Clipped:
         """The function for outputs ``Y`` (n, dy) with weights (n,) that sum to one."""
-        low, middle, high = np.transpose([_quartiles(y, weight) for y in Y.T])
+        low, middle, high = np.transpose(
+            [weighted_quantiles(y, weight, [0.25, 0.5, 0.75]) for y in Y.T]
+        )
         # If half of the values are equal, no scale is known and nothing is clipped.
         reach = np.where(high > low, LIMIT * (high - low) / NORMAL_IQR, np.inf)
         low, high = middle - reach, middle + reach
@@ -44,13 +47,6 @@ class Clipped:
     def __call__(self, Y: Array) -> Array:
         """The clipped, standardised outputs ``Y`` (m, dy)."""
         return np.asarray((np.clip(Y, self.low, self.high) - self.mean) / self.sd)
-
-
-def _quartiles(y: Array, weight: Array) -> Array:
-    """Weighted quartiles and median of one output."""
-    order = np.argsort(y, kind="stable")
-    ranks = np.cumsum(weight[order]) - 0.5 * weight[order]
-    return np.asarray(np.interp(np.array([0.25, 0.5, 0.75]) * weight.sum(), ranks, y[order]))
 
 
 @dataclass(frozen=True, eq=False)

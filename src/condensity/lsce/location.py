@@ -27,6 +27,9 @@ from condensity._utils.seeds import fill_seeds
 PENALTIES = tuple(np.logspace(-5.0, 1.5, 14).tolist())
 #: Folds for the out-of-fold residuals of a regressor.
 INNER_FOLDS = 5
+#: Limits for rows that are repeated to fit a regressor that does not accept weights: copies of the
+#: lightest one, number of rows, and relative rounding error of the weights.
+MOST_COPIES, MOST_ROWS, ROUNDING = 20, 10**6, 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,24 +232,34 @@ class RegressorLocation:
         self, X: Array, Y: Array, weight: Array, labels: Indices | None = None
     ) -> Location:
         """Fit to all samples, and to all folds but one for the out-of-fold residuals."""
-        predicted = np.empty_like(Y)
+        predicted, counts = np.empty_like(Y), self._counts(weight)
         if labels is None or len(np.unique(labels)) < 2:
             labels = np.random.default_rng(0).permutation(len(X)) % min(INNER_FOLDS, len(X))
         for label in np.unique(labels):
             train, test = labels != label, labels == label
-            predicted[test] = self._fit(X[train], Y[train], weight[train])(X[test])
-        return location_of_all(self._fit(X, Y, weight), Y - predicted, X, Y, weight)
+            fitted = self._fit(X[train], Y[train], weight[train], counts[train])
+            predicted[test] = fitted(X[test])
+        whole = self._fit(X, Y, weight, counts)
+        return location_of_all(whole, Y - predicted, X, Y, weight)
 
-    def _fit(self, X: Array, Y: Array, weight: Array) -> FittedRegressor:
+    def _counts(self, weight: Array) -> Indices:
+        """How often each row is repeated: once if the regressor accepts weights."""
+        if has_fit_parameter(self.regressor, "sample_weight"):
+            return np.ones(len(weight), dtype=np.intp)
+        counts = repetitions(weight)
+        if counts is None:
+            raise ValueError(
+                f"location={type(self.regressor).__name__} does not accept sample_weight, which "
+                "weights that are not whole numbers need: choose a regressor that accepts it"
+            )
+        return counts
+
+    def _fit(self, X: Array, Y: Array, weight: Array, counts: Indices) -> FittedRegressor:
         # A fixed seed gives all members the same regressor.
         model, options = fill_seeds(clone(self.regressor), lambda: 0), {}
         if has_fit_parameter(model, "sample_weight"):
             options["sample_weight"] = weight * (len(weight) / weight.sum())
-        elif np.ptp(weight) > 1e-9 * weight.max():
-            raise ValueError(
-                f"location={type(model).__name__} does not accept sample_weight, which unequal "
-                "weights and repeated rows need: choose a regressor that accepts it"
-            )
+        X, Y = np.repeat(X, counts, axis=0), np.repeat(Y, counts, axis=0)
         try:
             return FittedRegressor(model.fit(X, Y if Y.shape[1] > 1 else Y[:, 0], **options))
         except ValueError as error:
@@ -255,6 +268,22 @@ class RegressorLocation:
                 f"{Y.shape[1]} outputs ({error}): choose another regressor, or wrap it in "
                 "sklearn.multioutput.MultiOutputRegressor"
             ) from None
+
+
+def repetitions(weight: Array) -> Indices | None:
+    """The smallest numbers of repetitions (n,) that are proportional to ``weight`` (n,).
+
+    None if there are none with at most ``MOST_COPIES`` of the lightest sample and ``MOST_ROWS``
+    together.  Rounding errors of the weights do not matter.
+    """
+    for copies in range(1, MOST_COPIES + 1):
+        exact = copies * weight / weight.min()
+        counts = np.rint(exact)
+        if counts.sum() > MOST_ROWS:
+            break
+        if np.all(np.abs(exact - counts) <= ROUNDING * exact):
+            return np.asarray(counts, dtype=np.intp)
+    return None
 
 
 @dataclass(frozen=True, eq=False)
