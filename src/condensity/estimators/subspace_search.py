@@ -45,6 +45,13 @@ class Start:
     value: float  # of the objective at the end: the SCE, or -1/2 - SMI
     loss: float  # cross-validated, at the final subspace
     n_centers: int = 0  # the first of two stages has fewer centres; 0 in files of older versions
+    chosen: bool = False  # best of its number of components; False in files of older versions
+
+    @classmethod
+    def of(cls, s: Solution, *, chosen: bool) -> Start:
+        """The course of the search that ended at the solution ``s``."""
+        dz, b, values = len(s.W), len(s.alpha), np.array(s.values)
+        return cls(dz, values, s.stop.value, s.value, s.choice.loss, b, chosen)
 
 
 class SubspaceSearch(Reducer):
@@ -146,7 +153,7 @@ class SubspaceSearch(Reducer):
         subspaces = [orient_signs(winner.W, data.folded.sample) for winner in winners]
         cv_results = candidate_table([(len(s.W), s.choice) for s in winners])
         history = [
-            Start(len(s.W), np.array(s.values), s.stop.value, s.value, s.choice.loss, len(s.alpha))
+            Start.of(s, chosen=any(s is winner for winner in winners))
             for stage in stages
             for s in stage
         ]
