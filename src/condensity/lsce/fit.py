@@ -31,6 +31,7 @@ from condensity.lsce.configurations import (
 )
 from condensity.lsce.consensus import complete_subspace, consensus, member_subspaces
 from condensity.lsce.crossfit import Crossfit
+from condensity.lsce.dimension import Comparison, compare
 from condensity.lsce.full_data import PendingFit, fit_coefficients, refine_with_all, refit_location
 from condensity.lsce.learning import (
     learn_subspace,
@@ -68,6 +69,7 @@ class EnsembleFit:
     n_steps: int  # of the search for W
     stretch: Array  # (dy,) factor of the kernels, about the means; not of the background
     loss: float  # held-out, of the average before it is stretched; NaN without folds
+    comparison: Comparison | None  # of the configurations; None without folds
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,28 +100,32 @@ def fit_ensemble(
     configurations = _explore(data, options, views, rng, mapper, report)
     if not configurations:
         raise ValueError(_too_few_components(options, views))
+    # All configurations have the same number of centres here.
+    comparison = compare(configurations, views)
     weights, loss, stretch = np.ones(1), np.nan, np.ones(data.n_outputs)
     if data.partitions:
         configurations, weights, loss = _select(data, options, views, configurations)
         stretch = _stretch(data, options, views, configurations, weights)
     used = [(c, float(w)) for c, w in zip(configurations, weights, strict=True) if w > 0]
-    best = fewest_components([c for c, _ in used])
+    best = _best_configuration(options, configurations, weights, comparison)
     if data.remaining is not None:
         Y, remaining = data.y_standardised.Y, data.remaining
-        names = {c.location for c, _ in used}
+        names = {best.location, *(c.location for c, _ in used)}
         views |= {name: refit_location(views[name], Y, remaining) for name in names}
     learned = {id(c): _subspaces(data, options, c, views[c.location], rng) for c, _ in used}
     pending = [_pending(c, views[c.location], learned[id(c)].averaged) for c, _ in used]
     averages = fit_coefficients(pending, data.remaining)
     parts = [(w, average) for (_, w), average in zip(used, averages, strict=True)]
     shown = _shown_configuration(options, views, [c for c, _ in used], best)
+    if id(shown) not in learned:  # it has no weight
+        learned[id(shown)] = _subspaces(data, options, shown, views[shown.location], rng)
     subspaces = learned[id(shown)]
     final, W = subspaces.final, subspaces.common
     agreement = consensus(subspaces.members or [final.W])[1]
     if views[shown.location].location.anywhere:
         W = complete_subspace(W, data.active)
     return EnsembleFit(
-        configurations, weights, best, parts, W, agreement, final.n_steps, stretch, loss
+        configurations, weights, best, parts, W, agreement, final.n_steps, stretch, loss, comparison
     )
 
 
@@ -248,6 +254,23 @@ def _too_few_components(options: EnsembleOptions, views: dict[str, MemberView]) 
         f"location={name!r} needs n_components >= {len(view.location.directions)}, got "
         f"{options.n_components}: raise n_components or pass location='none'"
     )
+
+
+def _best_configuration(
+    options: EnsembleOptions,
+    configurations: Sequence[Configuration],
+    weights: Array,
+    comparison: Comparison | None,
+) -> Configuration:
+    """The best configuration with the reported number of components, in the average if possible.
+
+    A single model reports itself.
+    """
+    if options.n_members == 1 or comparison is None:
+        return configurations[int(np.argmax(weights))]
+    n_components = comparison.n_components
+    same_size = [i for i, c in enumerate(configurations) if c.n_components == n_components]
+    return configurations[min(same_size, key=lambda i: (weights[i] == 0, configurations[i].loss))]
 
 
 def _shown_configuration(
