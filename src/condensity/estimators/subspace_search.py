@@ -58,6 +58,8 @@ class SubspaceSearch(Reducer):
     """Base of the estimators that minimise an objective over subspaces from many starts."""
 
     _reference: Reference
+    #: False: search for all numbers of components, but select none of them.
+    _selects_dimension = True
     scaling: str
 
     def __init__(
@@ -113,7 +115,8 @@ class SubspaceSearch(Reducer):
         rng = check_rng(self.random_state)
         data = self._prepare(X, y, sample_weight, rng, scored=scored, scaling=self.scaling)
         dimensions = self._dimensions(int(data.active.sum()))
-        if len(dimensions) > 1:
+        selects = len(dimensions) > 1 and self._selects_dimension
+        if selects:
             check_pairs_of_folds(data.folded.known)
         draw = partial(draw_starts, rng, active=data.active)
         starts = [W for dz in dimensions for W in draw(dz, n_starts=n_starts)]
@@ -121,7 +124,7 @@ class SubspaceSearch(Reducer):
         mapper = parallel_map(self.n_jobs)
         stages = search_from_starts(data.folded, procedure, starts, mapper=mapper, report=report)
         losses = np.full((1, 1), np.nan)
-        if len(dimensions) > 1:
+        if selects:
             # As many starts in all folds together as in the search with all samples.
             few = max(1, n_starts // len(data.folded.folds))
             groups = [draw(dz, n_starts=few) for dz in dimensions]
