@@ -1,15 +1,17 @@
 """What is compared is compared fairly, and in the right coordinates."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
-from condensity import LSCDE, SIR
+from condensity import LSCDE, LSMI, SIR
 from condensity.datasets import Split, toy_b
 from condensity.experiments.methods import (
     DENSITIES,
@@ -17,6 +19,8 @@ from condensity.experiments.methods import (
     LINEAR,
     MODEL_SEEDS,
     OURS,
+    REDUCERS,
+    AllSubspaces,
     evaluate,
     folds_of,
 )
@@ -97,6 +101,22 @@ def test_the_number_of_directions_is_that_with_the_best_score_on_common_folds():
         scores.append(density.fit(data.X @ W.T, data.Y).cv_results_["mean_test_score"].max())
     assert found["dz"] == 1 + int(np.argmax(scores))
     assert "Error_DR" not in found
+
+
+def test_lsmi_gives_its_subspaces_without_selecting_one():
+    X, y = toy_b().sample(60, random_state=0)
+    settings = {"n_starts": 2, "max_iter": 5, "random_state": 0}
+    every, selected = (make(**settings) for make in (AllSubspaces, LSMI))
+    told = {"every": [], "selected": []}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        every.set_params(verbose=told["every"].append).fit(X, y)
+        selected.set_params(verbose=told["selected"].append).fit(X, y)
+    for W, V in zip(every.subspaces_, selected.subspaces_, strict=True):
+        np.testing.assert_array_equal(W, V)
+    assert not any(progress.fold is not None for progress in told["every"])
+    assert any(progress.fold is not None for progress in told["selected"])
+    assert REDUCERS["LSMI"] is AllSubspaces
 
 
 def test_densities_do_not_depend_on_the_basis_of_a_subspace():

@@ -250,7 +250,7 @@ STORED_FIELDS = {
     "Plane": ["intercept", "slope"],
     "Sample": ["X", "Y", "weight"],
     "Scaling": ["mean", "sd"],
-    "Start": ["n_components", "values", "stop", "value", "loss", "n_centers"],
+    "Start": ["n_components", "values", "stop", "value", "loss", "n_centers", "chosen"],
     "TableModel": ["model", "columns", "targets", "missing", "X", "Y", "rows", "verdict"],
     "Verdict": [
         "rows",

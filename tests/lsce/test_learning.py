@@ -3,8 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from condensity import LSCE
 from condensity.data.sample import Sample
-from condensity.lsce import learning
+from condensity.datasets import toy_b
+from condensity.lsce import fit, learning
+from condensity.lsce.consensus import consensus, member_subspaces
 from condensity.lsce.learning import (
     learn_subspace,
     learning_width,
@@ -162,3 +165,26 @@ def test_widening_keeps_the_subspace_and_containing_keeps_the_lead():
     found = subspace_containing(lead, W)
     np.testing.assert_allclose(found @ found.T, np.eye(2), atol=1e-12)
     np.testing.assert_allclose(lead @ found.T @ found, lead, atol=1e-12)
+
+
+def test_the_final_search_starts_from_the_members_and_their_consensus(monkeypatch):
+    seen = {"members": [], "starts": []}
+
+    def members_of(*arguments):
+        seen["members"].append(member_subspaces(*arguments))
+        return seen["members"][-1]
+
+    def learn(max_steps, item):
+        seen["starts"].append(item[1])
+        return learn_subspace(max_steps, item)
+
+    monkeypatch.setattr(fit, "member_subspaces", members_of)
+    monkeypatch.setattr(fit, "learn_subspace", learn)
+    X, y = toy_b().sample(60, random_state=0)
+    LSCE(2, location="none", n_starts=3, max_iter=3, random_state=0).fit(X, y)
+    (members,), (starts,) = seen["members"], seen["starts"]
+    assert len(members) == 5
+    wanted = [consensus(members)[0], *members]
+    assert len(starts) == len(wanted) + 3
+    for W, start in zip(wanted, starts, strict=False):
+        np.testing.assert_allclose(start.T @ start, W.T @ W, atol=1e-10)

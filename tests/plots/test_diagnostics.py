@@ -1,5 +1,6 @@
 """Summaries, loadings, calibration and paths, against what they are made of."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import matplotlib as mpl
@@ -16,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from condensity import LSCDE, LSCE, LSMI, SAVE, SIR, FixedSubspace, Reduced
+from condensity.datasets import toy_a
 from condensity.distributions.block import Block
 from condensity.distributions.mixture import Mixture
 from condensity.plots import (
@@ -209,8 +211,10 @@ def test_calibration_asks_estimators_and_takes_the_place_of_axes():
         CalibrationDisplay.from_estimator(pipe, X, y[1:])
 
 
-@pytest.mark.parametrize("make", [LSCE.as_published, LSMI], ids=["LSCE", "LSMI"])
-def test_paths_of_starts_are_their_history_and_the_best_is_marked(make):
+@pytest.mark.parametrize(
+    ("make", "compared"), [(LSCE.as_published, "loss"), (LSMI, "value")], ids=["LSCE", "LSMI"]
+)
+def test_paths_of_starts_are_their_history_and_the_best_is_marked(make, compared):
     X, y = problem(40)
     settings = {"n_starts": 3, "bandwidth": 0.7, "penalty": 0.1, "random_state": 0}
     model = make().set_params(**settings).fit(X[:, :2], y)  # tries one direction and two
@@ -219,7 +223,7 @@ def test_paths_of_starts_are_their_history_and_the_best_is_marked(make):
     assert len(starts) == 3
     for line, start in zip(display.lines_, starts, strict=True):
         np.testing.assert_array_equal(line.get_ydata(), start.values)
-    best = min(starts, key=lambda start: start.value)
+    best = min(starts, key=lambda start: getattr(start, compared))
     (x,), (y_best,) = display.chosen_.get_data()
     assert (x, y_best) == (len(best.values) - 1, best.values[-1])
     name = "SCE" if hasattr(model, "sce_") else "−1/2 − SMI"
@@ -228,6 +232,27 @@ def test_paths_of_starts_are_their_history_and_the_best_is_marked(make):
     assert len(own.paths) == sum(s.n_components == model.n_components_ for s in model.history_)
     with pytest.raises(ValueError, match="n_components must be an integer between 1 and 2"):
         PathDisplay.from_estimator(model, n_components=3)
+
+
+@pytest.mark.parametrize(("n", "seed"), [(40, 2), (120, 4)], ids=["one stage", "two stages"])
+def test_the_marked_start_is_the_one_of_the_model(n, seed):
+    """Published starts are compared by held-out loss: another one may have the smallest SCE."""
+    X, y = toy_a().sample(n, random_state=seed)
+    model = LSCE.as_published(1, random_state=0).set_params(n_starts=4).fit(X, y)
+    display = PathDisplay.from_estimator(model)
+    assert display.chosen_.get_ydata()[0] == model.sce_
+    assert min(start.value for start in model.history_) < model.sce_
+    assert sum(start.chosen for start in model.history_) == 1
+
+
+def test_without_a_chosen_start_the_smallest_value_is_marked():
+    """Files of older versions do not say which start was chosen."""
+    model = LSMI(1, n_starts=4, bandwidth=0.7, penalty=0.1, random_state=0).fit(*problem(40))
+    starts = sorted(model.history_, key=lambda start: -start.value)
+    assert starts[0].value > starts[-1].value
+    model.history_ = [replace(start, chosen=False) for start in starts]
+    display = PathDisplay.from_estimator(model)
+    assert display.chosen_.get_ydata()[0] == starts[-1].value
 
 
 @pytest.mark.filterwarnings("ignore:the best start has not converged")

@@ -55,9 +55,21 @@ def configuration_table(data: TrainingData, score: Score, result: EnsembleFit) -
         "weight": result.weights,
         "is_best": np.array([c is result.best for c in configurations]),
     }
+    table |= _comparison_columns(data, score, result)
     by_fold = [(folds / folds.sum(axis=1, keepdims=True)) @ c.losses for c in configurations]
     losses = score.in_units(np.array(by_fold), np.diag(data.y_scaling.sd))
     return table | score_columns(-losses)
+
+
+def _comparison_columns(data: TrainingData, score: Score, result: EnsembleFit) -> dict[str, Array]:
+    """The comparison of the configurations with their reference, in the units of y."""
+    names = "agreement", "score_difference", "score_difference_se"
+    comparison = result.comparison
+    if comparison is None:
+        return {name: np.full(len(result.configurations), np.nan) for name in names}
+    unit = score.unit(np.diag(data.y_scaling.sd)) if score.sign else 1.0
+    columns = comparison.agreement, -unit * comparison.excess, unit * comparison.error
+    return dict(zip(names, columns, strict=True))
 
 
 def score_columns(scores: Array) -> dict[str, Array]:

@@ -120,22 +120,29 @@ class LSCE(DensityReducer):
     ----------
     components_ : ndarray of shape (dz, dx)
         The directions, orthonormal rows that act on standardised inputs.  They are those of the
-        best configuration: the consensus of its members and of a search in all samples.  If it has
-        a linear location, its directions are compared with those found without location, and the
-        better ones are used.  Only their span has a meaning; the signs are such that z grows with
-        the first output.
+        best configuration with ``n_components_`` directions: the consensus of its members and of
+        a search in all samples.  If it has a linear location, its directions are compared with
+        those found without location, and the better ones are used.  Only their span has a meaning;
+        the signs are such that z grows with the first output.
     n_components_ : int
-        Number of directions of the best configuration.
+        Number of directions that the samples support: the largest number on which the members
+        agree, and whose held-out loss is not improved by more directions.  In detail, the loss is
+        compared with that of the best configuration without location, or of one with another
+        location that is better by two standard errors.  Up to its number of directions, all
+        numbers are candidates whose loss is higher by at most one standard error or two per cent.
+        The largest one is taken with an ``agreement`` in ``cv_results_`` of at least 0.7; if there
+        is none, the smallest candidate.  The density is an average over several numbers.  With
+        ``n_members=1`` it is the number of directions of the single model.
     subspace_agreement_ : ndarray of shape (dx,)
         Decreasing eigenvalues of the mean projector of the members whose directions
         ``components_`` shows: 1 for a direction that all members have, 0 for a direction that none
         has.
     location_ : str
-        Location of the best configuration.
+        Location of the best configuration with ``n_components_`` directions.
     bandwidth_ : (float, float)
-        sigma_z and sigma_y of the best configuration.
+        sigma_z and sigma_y of this configuration.
     penalty_ : float
-        Penalty of the best configuration.
+        Penalty of this configuration.
     stretch_ : ndarray of shape (dy,)
         Factor by which the densities are stretched about their means, so that they are calibrated
         on held-out samples.  Kernels are wider than ``bandwidth_`` by this factor.  1 if a
@@ -154,7 +161,10 @@ class LSCE(DensityReducer):
         The configurations: setting, weight in the average, whether it is the best, and held-out
         score (minus the loss) in the units of y, or with ``bounds`` in those of its coordinate.
         If there are more than 200 centres, configurations with weight are evaluated with all of
-        them.
+        them.  ``score_difference`` and ``score_difference_se`` compare each configuration, with at
+        most 200 centres, with the one from which ``n_components_`` was decided: mean difference at
+        the same held-out samples, and its standard error.  ``agreement`` is the last of the
+        eigenvalues in ``subspace_agreement_`` that belong to its directions.
     n_features_in_ : int
         Number of inputs seen in ``fit``.
     feature_names_in_ : ndarray of shape (dx,)
@@ -375,7 +385,10 @@ class LSCE(DensityReducer):
         self._set_kernels(data, result.best.setting)
         self._set_directions(W)
         self.subspace_agreement_ = result.agreement
-        self.location_ = result.best.location
+        self.location_weights_ = result.location_weights
+        self.location_ = max(
+            result.location_weights, key=lambda name: result.location_weights[name]
+        )
         self.stretch_ = result.stretch
         self.cv_score_ = -float(loss)
         self.n_iter_ = max(1, result.n_steps)

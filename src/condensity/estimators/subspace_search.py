@@ -45,12 +45,21 @@ class Start:
     value: float  # of the objective at the end: the SCE, or -1/2 - SMI
     loss: float  # cross-validated, at the final subspace
     n_centers: int = 0  # the first of two stages has fewer centres; 0 in files of older versions
+    chosen: bool = False  # best of its number of components; False in files of older versions
+
+    @classmethod
+    def of(cls, s: Solution, *, chosen: bool) -> Start:
+        """The course of the search that ended at the solution ``s``."""
+        dz, b, values = len(s.W), len(s.alpha), np.array(s.values)
+        return cls(dz, values, s.stop.value, s.value, s.choice.loss, b, chosen)
 
 
 class SubspaceSearch(Reducer):
     """Base of the estimators that minimise an objective over subspaces from many starts."""
 
     _reference: Reference
+    #: False: search for all numbers of components, but select none of them.
+    _selects_dimension = True
     scaling: str
 
     def __init__(
@@ -106,7 +115,8 @@ class SubspaceSearch(Reducer):
         rng = check_rng(self.random_state)
         data = self._prepare(X, y, sample_weight, rng, scored=scored, scaling=self.scaling)
         dimensions = self._dimensions(int(data.active.sum()))
-        if len(dimensions) > 1:
+        selects = len(dimensions) > 1 and self._selects_dimension
+        if selects:
             check_pairs_of_folds(data.folded.known)
         draw = partial(draw_starts, rng, active=data.active)
         starts = [W for dz in dimensions for W in draw(dz, n_starts=n_starts)]
@@ -114,7 +124,7 @@ class SubspaceSearch(Reducer):
         mapper = parallel_map(self.n_jobs)
         stages = search_from_starts(data.folded, procedure, starts, mapper=mapper, report=report)
         losses = np.full((1, 1), np.nan)
-        if len(dimensions) > 1:
+        if selects:
             # As many starts in all folds together as in the search with all samples.
             few = max(1, n_starts // len(data.folded.folds))
             groups = [draw(dz, n_starts=few) for dz in dimensions]
@@ -146,7 +156,7 @@ class SubspaceSearch(Reducer):
         subspaces = [orient_signs(winner.W, data.folded.sample) for winner in winners]
         cv_results = candidate_table([(len(s.W), s.choice) for s in winners])
         history = [
-            Start(len(s.W), np.array(s.values), s.stop.value, s.value, s.choice.loss, len(s.alpha))
+            Start.of(s, chosen=any(s is winner for winner in winners))
             for stage in stages
             for s in stage
         ]

@@ -26,6 +26,13 @@ from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE
 from condensity.experiments.problems import Data
 from condensity.metrics import squared_loss, subspace_error
 
+
+class AllSubspaces(LSMI):
+    """LSMI for its ``subspaces_`` alone: the density estimators select the number of directions."""
+
+    _selects_dimension = False
+
+
 #: Density estimators with all samples as centres, as in the paper.
 DENSITIES: dict[str, Callable[[int], Any]] = {
     "LSCDE": lambda n: LSCDE(n_centers=n, scaling="none"),
@@ -43,7 +50,7 @@ LINEAR = "Linear"
 REDUCERS: dict[str, Callable[[Any], Any]] = {
     "SIR": lambda dz: SIR(n_components=dz),
     "SAVE": lambda dz: SAVE(n_components=dz),
-    "LSMI": LSMI,
+    "LSMI": AllSubspaces,
     "LSCE": LSCE.as_published,
     OURS: LSCE,
     FLOORLESS: partial(LSCE, min_bandwidth=0),

@@ -193,12 +193,12 @@ def expected_excess(configurations: Sequence[Configuration]) -> Array:
     """
     simple = [c for c in configurations if c.n_components == 0] or configurations
     reference = min(simple, key=lambda c: c.loss + c.optimism)
-    return np.array([c.optimism + standard_error(c, reference) for c in configurations])
+    return np.array([c.optimism + loss_difference(c, reference)[1] for c in configurations])
 
 
-def standard_error(c: Configuration, reference: Configuration) -> float:
-    """The standard error of the mean difference between the losses of two configurations."""
+def loss_difference(c: Configuration, other: Configuration) -> tuple[float, float]:
+    """Mean difference of the losses at held-out samples, and its standard error."""
     assert c.crossfit is not None
-    weight = c.crossfit.whole.weight
-    difference = c.losses - reference.losses
-    return float(np.linalg.norm(weight * (difference - weight @ difference)))
+    weight, difference = c.crossfit.whole.weight, c.losses - other.losses
+    mean = weight @ difference
+    return float(mean), float(np.linalg.norm(weight * (difference - mean)))

@@ -32,6 +32,7 @@ from condensity.lsce.configurations import (
 )
 from condensity.lsce.consensus import complete_subspace, consensus, member_subspaces
 from condensity.lsce.crossfit import Crossfit
+from condensity.lsce.dimension import Comparison, compare
 from condensity.lsce.full_data import PendingFit, fit_coefficients, refine_with_all, refit_location
 from condensity.lsce.learning import (
     learn_subspace,
@@ -70,6 +71,15 @@ class EnsembleFit:
     n_steps: int  # of the search for W
     stretch: Array  # (dy,) factor of the kernels, about the means; not of the background
     loss: float  # held-out, of the average before it is stretched; NaN without folds
+    comparison: Comparison | None  # of the configurations; None without folds
+
+    @property
+    def location_weights(self) -> dict[str, float]:
+        """The total weight of the configurations with each location."""
+        totals: dict[str, float] = {}
+        for c, weight in zip(self.configurations, self.weights, strict=True):
+            totals[c.location] = totals.get(c.location, 0.0) + float(weight)
+        return totals
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,26 +110,30 @@ def fit_ensemble(
     configurations = _explore(data, options, views, rng, mapper, report)
     if not configurations:
         raise ValueError(_too_few_components(options, views))
+    # All configurations have the same number of centres here.
+    comparison = compare(configurations, views)
     weights, loss, stretch = np.ones(1), np.nan, np.ones(data.n_outputs)
     if data.partitions:
         configurations, weights, loss = _select(data, options, views, configurations)
         stretch = _stretch(data, options, views, configurations, weights)
     used = [(c, float(w)) for c, w in zip(configurations, weights, strict=True) if w > 0]
-    best = fewest_components([c for c, _ in used if c.n_components] or configurations)
+    best = _best_configuration(options, configurations, weights, comparison)
     if data.remaining is not None:
         Y, remaining = data.y_standardised.Y, data.remaining
-        names = {c.location for c, _ in used}
+        names = {best.location, *(c.location for c, _ in used)}
         views |= {name: refit_location(views[name], Y, remaining) for name in names}
     learned = {id(c): _subspaces(data, options, c, views[c.location], rng) for c, _ in used}
     pending = [_pending(c, views[c.location], learned[id(c)].averaged) for c, _ in used]
     averages = fit_coefficients(pending, data.remaining)
     parts = [(w, average) for (_, w), average in zip(used, averages, strict=True)]
-    shown = _shown_configuration(options, views, configurations, [c for c, _ in used])
-    if id(shown) not in learned:
+    shown = _shown_configuration(options, views, [c for c, _ in used], best)
+    if id(shown) not in learned:  # it has no weight
         learned[id(shown)] = _subspaces(data, options, shown, views[shown.location], rng)
     W, agreement = _reported_subspace(data, views[shown.location], learned[id(shown)])
     n_steps = learned[id(shown)].final.n_steps
-    return EnsembleFit(configurations, weights, best, parts, W, agreement, n_steps, stretch, loss)
+    return EnsembleFit(
+        configurations, weights, best, parts, W, agreement, n_steps, stretch, loss, comparison
+    )
 
 
 def _reported_subspace(
@@ -266,16 +280,29 @@ def _too_few_components(options: EnsembleOptions, views: dict[str, MemberView]) 
     )
 
 
+def _best_configuration(
+    options: EnsembleOptions,
+    configurations: Sequence[Configuration],
+    weights: Array,
+    comparison: Comparison | None,
+) -> Configuration:
+    """The best configuration with the reported number of components, in the average if possible.
+
+    A single model reports itself.
+    """
+    if options.n_members == 1 or comparison is None:
+        return configurations[int(np.argmax(weights))]
+    candidates = comparison.candidates
+    return configurations[min(candidates, key=lambda i: (weights[i] == 0, configurations[i].loss))]
+
+
 def _shown_configuration(
     options: EnsembleOptions,
     views: dict[str, MemberView],
-    configurations: Sequence[Configuration],
     used: Sequence[Configuration],
+    best: Configuration,
 ) -> Configuration:
-    """The configuration whose directions are reported.
-
-    It is the best one whose density depends on x through directions, of those in the average if
-    there is one.
+    """The configuration, of those in the average, whose directions are reported.
 
     A linear location fixes directions at the slope of a regression.  It may describe y well even if
     these directions are inaccurate, for instance if the variance of y depends on x.  So they are
@@ -283,13 +310,7 @@ def _shown_configuration(
     without location, if that configuration is part of the average.  A single model depends on x
     through its own directions alone, so these are reported.
     """
-    strict = [
-        [c for c in some if c.n_components and not views[c.location].location.anywhere]
-        for some in (used, configurations)
-    ]
-    used = strict[0] or strict[1] or used
-    best = fewest_components(used)
-    if options.n_members == 1:
+    if options.n_members == 1 or best.location != "linear":
         return best
     same_size = (c for c in used if c.n_components == best.n_components)
     plain = next((c for c in same_size if c.location == "none"), best)

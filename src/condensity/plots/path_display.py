@@ -167,7 +167,8 @@ class PathDisplay:
             )
             for s in starts
         ]
-        best = int(np.argmin([start.value for start in starts]))
+        # Files of older versions do not say which start was chosen.
+        best = min(range(len(starts)), key=lambda k: (not starts[k].chosen, starts[k].value))
         value = "SCE" if hasattr(estimator, "sce_") else "−1/2 − SMI"
         chosen, x_name = (best, len(paths[best].x) - 1), "steps of the search"
         return cls(paths, chosen, x_name=x_name, y_name=value, points=False)
