@@ -69,7 +69,7 @@ def check_marginal(found, own, Y, j):
 
 def test_inputs_at_the_thresholds_of_trees_go_the_same_way(visit, report):
     """Trees compare inputs in single precision, so the rounding of an input decides."""
-    model, y = explored.fitted("tree location")
+    model, _ = explored.fitted("tree location")
     ((_, part),) = model._density.parts
     trees, scaling, rows = part.location, part.scaling, []
     inner = np.flatnonzero(trees.below != np.arange(len(trees.below)))

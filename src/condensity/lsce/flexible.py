@@ -121,7 +121,7 @@ def mean_of_trees(fits: Sequence[Sequence[GradientBoostingRegressor]]) -> TreeSu
     leaf = below < 0
     return TreeSum(
         intercept=np.mean([[m.init_.constant_[0, 0] for m in fit] for fit in fits], axis=0),
-        roots=first[:-1].reshape(len(fits[0]), -1).T,
+        roots=np.ascontiguousarray(first[:-1].reshape(len(fits[0]), -1).T),
         depth=max(tree.max_depth for tree in trees),
         feature=np.where(leaf, 0, feature),
         threshold=threshold,
