@@ -109,6 +109,9 @@ def cycle(fields, arrays):
 DAMAGED_TREES = {
     "a node after the last": changed("below", at(-1, 10**6)),
     "a node before the first": changed("above", at(-1, -1)),
+    # The first node is a root.
+    "a lower branch to the end": changed("below", at(0, -1)),
+    "an upper branch to the end": changed("above", at(0, -1)),
     "a root after the last node": changed("roots", at(-1, 10**6)),
     "a root before the first node": changed("roots", at(0, -5)),
     "an input after the last": changed("feature", at(-1, 3)),

@@ -97,10 +97,6 @@ def _check_location(location: Any, dx: int, dy: int) -> None:
     if isinstance(location, TreeSum):
         _check_trees(location, dx, dy)
     if isinstance(location, WeightedFunctions):
-        if not location.functions or not _is_finite(location.weights):
-            raise DamagedFileError(
-                "a weighted location is empty or has a weight that is not finite"
-            )
         for function in location.functions:
             _check_location(function, dx, dy)
 
