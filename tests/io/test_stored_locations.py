@@ -1,4 +1,4 @@
-"""Locations in model files: read to the last bit, and refused if any of their numbers is damaged."""
+"""Locations in model files: read to the last bit, and refused if a number is damaged."""
 
 import numpy as np
 import pytest
