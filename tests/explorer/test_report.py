@@ -100,7 +100,7 @@ def test_what_the_model_is(report):
         ("several locations", "linear"),
         ("smooth location", "smooth (Gaussian process)"),
         ("tree location", "boosted trees"),
-        ("flexible location", "flexible (linear, Gaussian process, trees)"),
+        ("flexible location", "flexible (linear, smooth, trees)"),
     ],
 )
 def test_the_location_is_described_in_words(kind, words, report):

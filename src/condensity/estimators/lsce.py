@@ -118,12 +118,13 @@ class LSCE(DensityReducer):
     ----------
     components_ : ndarray of shape (dz, dx)
         The directions, orthonormal rows that act on standardised inputs.  They are those of the
-        best configuration: the consensus of its members and of a search in all samples.  If it has
-        a linear location, its directions are compared with those found without location, and the
-        better ones are used.  Only their span has a meaning; the signs are such that z grows with
-        the first output.
+        best configuration whose location is a constant or linear: the consensus of its members and
+        of a search in all samples.  If it has a linear location, its directions are compared with
+        those found without location, and the better ones are used.  If all locations depend on all
+        inputs, the rows span all inputs, and the directions of the residuals come first.  Only
+        their span has a meaning; the signs are such that z grows with the first output.
     n_components_ : int
-        Number of directions of the best configuration.
+        Number of directions in ``components_``.
     subspace_agreement_ : ndarray of shape (dx,)
         Decreasing eigenvalues of the mean projector of the members whose directions
         ``components_`` shows: 1 for a direction that all members have, 0 for a direction that none

@@ -25,7 +25,7 @@ LOCATIONS_IN_WORDS = {
     "none": "none (a constant)",
     "smooth": "smooth (Gaussian process)",
     "trees": "boosted trees",
-    "flexible": "flexible (linear, Gaussian process, trees)",
+    "flexible": "flexible (linear, smooth, trees)",
 }
 
 
