@@ -9,6 +9,7 @@ from condensity import LSCDE, LSCE, SIR, EpsilonKDE, Reduced
 QUICK = {"n_starts": 1, "max_iter": 3, "random_state": 0}
 FIXED = {"bandwidth": (0.6, 0.4), "penalty": 0.1}
 ONE = QUICK | FIXED | {"n_members": 1, "location": "none"}
+ANYWHERE = QUICK | FIXED | {"n_members": 2, "cv": 2, "location": "flexible"}
 
 
 def _samples(n=100):
@@ -22,6 +23,8 @@ def _samples(n=100):
 
 X, BOTH = _samples()
 FORK = BOTH[:, 0]
+#: A step, a wave and noise: trees and a smooth function together predict it best.
+WAVE = 2.0 * (X[:, 2] > 1010) + 0.8 * np.sin(3 * X[:, 3]) + 0.3 * BOTH[:, 1]
 POSITIVE, SHARE = np.exp(FORK / 2), 2 + 3 / (1 + np.exp(-FORK))
 
 MAKERS = {
@@ -41,6 +44,17 @@ MAKERS = {
     "two outputs, close": lambda: (
         LSCE(1, **ONE),
         np.column_stack([FORK, FORK + 0.02 * BOTH[:, 1]]),
+    ),
+    "smooth location": lambda: (LSCE(1, **ANYWHERE | {"location": "smooth"}), FORK),
+    "tree location": lambda: (LSCE(1, **ANYWHERE | {"location": "trees"}), FORK),
+    "flexible location": lambda: (LSCE(n_members=2, cv=2, location="flexible", **QUICK), WAVE),
+    "flexible location, bounds": lambda: (
+        LSCE(1, bounds=(2, 5), **ANYWHERE),
+        2 + 3 / (1 + np.exp(-WAVE)),
+    ),
+    "flexible location, two outputs": lambda: (
+        LSCE(1, bounds=[(0, None), None], **ANYWHERE),
+        np.column_stack([np.exp(WAVE / 2), BOTH[:, 1]]),
     ),
     "published": lambda: (
         LSCE.as_published(1, random_state=0).set_params(n_starts=1),

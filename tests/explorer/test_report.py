@@ -93,6 +93,20 @@ def test_what_the_model_is(report):
     assert fact(report("several locations"), "Members").endswith(" in 2 configurations")
 
 
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("several members", "none (a constant)"),
+        ("several locations", "linear"),
+        ("smooth location", "smooth (Gaussian process)"),
+        ("tree location", "boosted trees"),
+        ("flexible location", "flexible (linear, smooth, trees)"),
+    ],
+)
+def test_the_location_is_described_in_words(kind, words, report):
+    assert fact(report(kind), "Location") == words
+
+
 def test_a_model_that_was_read_gives_the_same_page(report, tmp_path):
     model, y = explored.fitted("two bounds")
     condensity.save(model, tmp_path / "m.cdn")

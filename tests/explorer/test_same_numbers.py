@@ -1,11 +1,18 @@
 """The page and Python give the same numbers, for every kind of model."""
 
+from copy import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from matplotlib.path import Path
 from scipy.special import ndtr
 
 import explored
+from condensity.explorer import write_report
+from condensity.explorer.exported_model import ExportedModel
+from condensity.lsce.flexible import WeightedFunctions
+from condensity.lsce.location import Constant, Plane
 
 LEVELS = [0.001, 0.05, 0.5, 0.8, 0.999]
 ROWS = [0, 7, 31]
@@ -58,6 +65,46 @@ def check_marginal(found, own, Y, j):
     for name, expected in regions:
         for row, theirs in zip(found, expected, strict=True):
             np.testing.assert_allclose(row[name], theirs, rtol=1e-7, atol=1e-8, err_msg=name)
+
+
+def test_inputs_at_the_thresholds_of_trees_go_the_same_way(visit, report):
+    """Trees compare inputs in single precision, so the rounding of an input decides."""
+    model, _ = explored.fitted("tree location")
+    ((_, part),) = model._density.parts
+    trees, scaling, rows = part.location, part.scaling, []
+    inner = np.flatnonzero(trees.below != np.arange(len(trees.below)))
+    for node in inner[:: len(inner) // 150]:
+        for near in (-1e-8, -1e-12, 1e-12, 1e-8):
+            j, row = trees.feature[node], explored.X[len(rows) % 100].copy()
+            row[j] = scaling.mean[j] + scaling.sd[j] * trees.threshold[node] * (1 + near)
+            rows.append(row)
+    found = visit(report("tree location")).evaluate(
+        "(X) => X.map((x) => condensity.at(x).marginal(0).mean())", np.array(rows).tolist()
+    )
+    np.testing.assert_allclose(found, model.predict(rows), rtol=1e-9, atol=1e-12)
+
+
+def test_weighted_sums_of_locations_may_contain_others(visit, tmp_path):
+    model, y = explored.fitted("flexible location, two outputs")
+    ((share, part),) = model._density.parts
+    plane = Plane(np.array([0.3, -0.2]), np.linspace(-1, 1, 8).reshape(4, 2))
+    constant = Constant(np.array([2.0, 1.0]))
+    inner = WeightedFunctions((0.5, 0.25, 0.25), (part.location, plane, plane))
+    nested = replace(part, location=WeightedFunctions((0.4, 0.6), (constant, inner)))
+    model = copy(model)
+    model._density = replace(model._density, parts=((share, nested),))
+    page = visit(write_report(model, tmp_path / "nested.html", X=explored.X, y=y))
+    found = page.evaluate(JOINT, [asked().tolist(), y[:5].tolist()])
+    np.testing.assert_allclose(found, model.predict_dist(asked()).pdf(y[:5]), rtol=1e-10)
+
+
+def test_parts_with_the_same_location_share_it():
+    model, _ = explored.fitted("flexible location")
+    data = ExportedModel.of(model).as_page_data()
+    assert len(data["parts"]) > 1
+    assert len(data["frames"]) == 1
+    data = ExportedModel.of(explored.fitted("several locations")[0]).as_page_data()
+    assert [part["frame"] for part in data["parts"]] == [0, 1]
 
 
 def test_the_normal_law_has_all_its_digits(visit, report):

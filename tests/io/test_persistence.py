@@ -238,7 +238,7 @@ def test_files_of_older_versions_are_read():
 
 #: The file format: keys of values in files, and the names of their fields.
 STORED_FIELDS = {
-    "Averaged": ["scaling", "location", "factor", "components", "members"],
+    "Averaged": ["scaling", "location", "factor", "components", "members", "predicted"],
     "Bounds": ["lower", "upper"],
     "Coefficients": ["W", "U", "sigma_z", "alphas"],
     "Column": ["name", "kind", "categories", "fill"],
@@ -248,10 +248,22 @@ STORED_FIELDS = {
     "Ensemble": ["parts", "y_scaling", "x_scaling", "W", "stretch", "bounds"],
     "NeighborDensity": ["x_scaling", "y_scaling", "sample", "epsilon", "sigma_y"],
     "Plane": ["intercept", "slope"],
+    "PredictedInput": ["axis", "mean", "sd"],
     "Sample": ["X", "Y", "weight"],
     "Scaling": ["mean", "sd"],
+    "SmoothFunction": ["centers", "coefficients", "mean", "lengths", "slope"],
     "Start": ["n_components", "values", "stop", "value", "loss", "n_centers", "chosen"],
     "TableModel": ["model", "columns", "targets", "missing", "X", "Y", "rows", "verdict"],
+    "TreeSum": [
+        "intercept",
+        "roots",
+        "depth",
+        "feature",
+        "threshold",
+        "below",
+        "above",
+        "value",
+    ],
     "Verdict": [
         "rows",
         "error",
@@ -264,6 +276,7 @@ STORED_FIELDS = {
         "reduction_se",
         "inputs_se",
     ],
+    "WeightedFunctions": ["weights", "functions"],
 }
 STORED_MODELS = [
     "EpsilonKDE",

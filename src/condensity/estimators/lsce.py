@@ -63,11 +63,15 @@ class LSCE(DensityReducer):
         of folds.  One more model is learned from all samples.  With 1, only this model is used,
         with the settings that cross-fitting has chosen.  Its density depends only on
         ``transform(X)``.  It takes about as long to fit and is less accurate.
-    location : {"auto", "none", "linear"} or regressor, default="auto"
+    location : {"auto", "none", "linear", "smooth", "trees", "flexible"} or regressor, \
+            default="auto"
         The model of the mean that is subtracted from y before the density is fitted.  "none" is a
-        constant.  "linear" is a ridge regression, whose directions are part of z.  A regressor may
-        depend on all inputs, so that z then has all of them.  "auto" tries "none" and "linear" and
-        weighs them by stacking.
+        constant.  "linear" is a ridge regression, whose directions are part of z.  The others may
+        depend on all inputs: "smooth" is a Gaussian process, "trees" are boosted trees, "flexible"
+        is the best weighted average of "linear", "smooth" and "trees".  Their value is one more
+        input of the density, so that z has this value and directions of x.  "auto" tries "none" and
+        "linear", and also "flexible" if ``n_components="auto"`` and ``n_members > 1``, and weighs
+        them by stacking.
     scoring : {"squared", "log", "crps"}, default="squared"
         The held-out loss for model selection, and that of ``cv_score_``.  ``score`` always uses
         "squared".
@@ -106,7 +110,7 @@ class LSCE(DensityReducer):
     subsample : None or int, default=2000
         Maximum number of samples used for model selection; the final fit always uses all of them:
         a linear location, the subspaces of the configurations in the average and all coefficients
-        are fitted to all samples, chunk by chunk.  A regressor as location is fitted only to the
+        are fitted to all samples, chunk by chunk.  Other locations are fitted only to the
         subsample.  None: no limit.
     random_state : None, int, RandomState or Generator, default=None
         Seed for the centres, the folds, the starts and the subsample.
@@ -120,10 +124,12 @@ class LSCE(DensityReducer):
     ----------
     components_ : ndarray of shape (dz, dx)
         The directions, orthonormal rows that act on standardised inputs.  They are those of the
-        best configuration with ``n_components_`` directions: the consensus of its members and of
-        a search in all samples.  If it has a linear location, its directions are compared with
-        those found without location, and the better ones are used.  Only their span has a meaning;
-        the signs are such that z grows with the first output.
+        best configuration with ``n_components_`` directions and a constant or linear location: the
+        consensus of its members and of a search in all samples.  If it has a linear location, its
+        directions are compared with those found without location, and the better ones are used.
+        If all locations depend on all inputs, the rows span all inputs, and the directions of the
+        residuals come first.  Only their span has a meaning; the signs are such that z grows with
+        the first output.
     n_components_ : int
         Number of directions that the samples support: the largest number on which the members
         agree, and whose held-out loss is not improved by more directions.  In detail, the loss is

@@ -23,7 +23,8 @@ from condensity import metrics
 from condensity._typing import Array
 from condensity._utils.numerics import row_blocks
 from condensity.distributions.base import Distribution
-from condensity.explorer.exported_model import ExportedModel, PageData
+from condensity.explorer.encoded_arrays import PageData
+from condensity.explorer.exported_model import ExportedModel
 
 LEVELS = np.linspace(0.05, 0.95, 19)
 BAND = 0.95

@@ -8,7 +8,8 @@ import numpy as np
 
 from condensity._typing import Array
 from condensity.explorer.controls import Control
-from condensity.explorer.exported_model import ExportedModel, PageData, encode_array
+from condensity.explorer.encoded_arrays import PageData, encode_array
+from condensity.explorer.exported_model import ExportedModel
 from condensity.explorer.influence import influence
 from condensity.explorer.ranges import Ranges, Samples
 

@@ -2,12 +2,12 @@
 
 A part is an average of members that share their Gaussians of y.  In part j, Gaussian k is the
 distribution of ``y = shift(x) + c_k + L_g e`` in the units of the data, with one factor L_g for
-each group of consecutive Gaussians.  The kernels of a member at z give its weights.
+each group of consecutive Gaussians.  The kernels of a member at z give its weights.  The frame of a
+part gives the shift and the inputs of the kernels; parts with the same location share it.
 """
 
 from __future__ import annotations
 
-import base64
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -19,14 +19,14 @@ from condensity._typing import Array
 from condensity.data.sample import Scaling
 from condensity.distributions.base import Distribution
 from condensity.estimators.reduced import Reduced
+from condensity.explorer.encoded_arrays import PageData, encode_array
+from condensity.explorer.exported_location import terms_of
 from condensity.fitting.density import KernelDensity
 from condensity.fitting.neighbors import NeighborDensity
 from condensity.lsce.averaged import AveragedMembers, Ensemble
-from condensity.lsce.location import Constant, Plane
+from condensity.lsce.location import Constant, PredictedInput
 from condensity.lsce.member import Coefficients
 
-#: A JSON object that the scripts of the page read.
-PageData = dict[str, Any]
 ExportableDensity = Ensemble | KernelDensity | NeighborDensity
 
 
@@ -98,9 +98,13 @@ class ExportedModel:
             else (bounds.lower, bounds.upper)
         )
         stretch = getattr(self.density, "stretch", None)
+        frames, parts = _frames_and_parts(self.density)
         return {
             "dy": dy,
-            "parts": _parts_data(self.density),
+            "y_mean": encode_array(self.density.y_scaling.mean),
+            "y_sd": encode_array(self.density.y_scaling.sd),
+            "frames": frames,
+            "parts": parts,
             "stretch": None if stretch is None or np.all(stretch == 1) else encode_array(stretch),
             "bounds": [
                 [_finite_or_none(a), _finite_or_none(b)] for a, b in zip(lower, upper, strict=True)
@@ -108,12 +112,6 @@ class ExportedModel:
             "before": None if self.before is None else self.before.as_page_data(),
             "summary": None if self.summary is None else self.summary.as_page_data(),
         }
-
-
-def encode_array(values: Any) -> PageData:
-    """Numbers as base64 of little-endian float64, without rounding."""
-    data = np.ascontiguousarray(values, dtype="<f8").tobytes()
-    return {"f8": base64.b64encode(data).decode("ascii")}
 
 
 def _finite_or_none(value: Any) -> float | None:
@@ -162,27 +160,50 @@ def _linear_map(reducer: Any, dx: int, scaling: Scaling | None) -> Affine:
     return affine
 
 
-def _parts_data(density: ExportableDensity) -> list[PageData]:
-    if isinstance(density, Ensemble):
-        return [_part_data(share, part, density.y_scaling) for share, part in density.parts]
-    dy, y_scaling = len(density.y_scaling.mean), density.y_scaling
+def _frames_and_parts(density: ExportableDensity) -> tuple[list[PageData], list[PageData]]:
+    """The different frames, and all parts, each with the index of its frame."""
+    if not isinstance(density, Ensemble):
+        constant = Constant(np.zeros(len(density.y_scaling.mean)))
+        return [_frame_data(density.x_scaling, constant)], [_single_part(density) | {"frame": 0}]
+    frames: list[PageData] = []
+    parts = []
+    for share, part in density.parts:
+        frame = _frame_data(part.scaling, part.location, part.predicted)
+        if frame not in frames:
+            frames.append(frame)
+        data = _part_data(share, part, density.y_scaling)
+        parts.append(data | {"frame": frames.index(frame)})
+    return frames, parts
+
+
+def _frame_data(
+    scaling: Scaling, location: Any, predicted: PredictedInput | None = None
+) -> PageData:
+    """The scaling of x, the location, and its value as one more input."""
+    return {
+        "mean": encode_array(scaling.mean),
+        "inverse": encode_array(_inverse(scaling)),
+        "location": terms_of(location).as_page_data(),
+        "predicted": None
+        if predicted is None
+        else {
+            "axis": encode_array(predicted.axis),
+            "mean": float(predicted.mean),
+            "sd": float(predicted.sd),
+        },
+    }
+
+
+def _single_part(density: KernelDensity | NeighborDensity) -> PageData:
+    sd = density.y_scaling.sd
     is_kernel = isinstance(density, KernelDensity)
     centers = density.V if isinstance(density, KernelDensity) else density.sample.Y
-    return [
-        _scaling_data(density.x_scaling)
-        | {
-            "share": 1.0,
-            "intercept": encode_array(np.zeros(dy)),
-            "slope": None,
-            "centers": encode_array(y_scaling.mean + y_scaling.sd * centers),
-            "groups": [_group_data(len(centers), np.diag(density.sigma_y * y_scaling.sd), False)],
-            "members": [_density_member(density) if is_kernel else _neighbor_member(density)],
-        }
-    ]
-
-
-def _scaling_data(scaling: Scaling) -> PageData:
-    return {"mean": encode_array(scaling.mean), "inverse": encode_array(_inverse(scaling))}
+    return {
+        "share": 1.0,
+        "centers": encode_array(sd * centers),
+        "groups": [_group_data(len(centers), np.diag(density.sigma_y * sd), False)],
+        "members": [_density_member(density) if is_kernel else _neighbor_member(density)],
+    }
 
 
 def _group_data(size: int, factor: Array, free: bool) -> PageData:
@@ -192,12 +213,9 @@ def _group_data(size: int, factor: Array, free: bool) -> PageData:
 
 def _part_data(share: float, part: AveragedMembers, y_scaling: Scaling) -> PageData:
     factor = y_scaling.sd[:, None] * part.factor
-    intercept, slope = _location(part, y_scaling)
     centers, widths = part.components.centers, part.components.widths
-    return _scaling_data(part.scaling) | {
+    return {
         "share": float(share),
-        "intercept": encode_array(intercept),
-        "slope": None if slope is None else encode_array(slope),
         "centers": encode_array(centers @ factor.T),
         "groups": [
             _group_data(len(centers) - 1, widths[0] * factor, True),
@@ -205,19 +223,6 @@ def _part_data(share: float, part: AveragedMembers, y_scaling: Scaling) -> PageD
         ],
         "members": [_member_data(member) for member in part.members],
     }
-
-
-def _location(part: AveragedMembers, y_scaling: Scaling) -> tuple[Array, Array | None]:
-    """Intercept (dy,) and slope (dx, dy) on standardised x, in the units of y."""
-    location = part.location
-    if isinstance(location, Constant):
-        return y_scaling.mean + y_scaling.sd * location.mean, None
-    if isinstance(location, Plane):
-        return y_scaling.mean + y_scaling.sd * location.intercept, y_scaling.sd * location.slope
-    raise TypeError(
-        "the location of this model is a regressor, which the page cannot run: "
-        "fit the model with location='auto', 'linear' or 'none'"
-    )
 
 
 def _member_data(member: Coefficients) -> PageData:

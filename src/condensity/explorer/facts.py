@@ -20,6 +20,13 @@ ATTRIBUTES = (
     ("Cross-validated score", "cv_score_"),
     ("Agreement on directions", "subspace_agreement_"),
 )
+#: Locations in words; a regressor of the user has the name of its class.
+LOCATIONS_IN_WORDS = {
+    "none": "none (a constant)",
+    "smooth": "smooth (Gaussian process)",
+    "trees": "boosted trees",
+    "flexible": "flexible (linear, smooth, trees)",
+}
 
 
 def facts(
@@ -55,5 +62,5 @@ def facts(
 
 def _format_value(value: Any) -> str:
     if isinstance(value, str | bool):
-        return str(value)
+        return LOCATIONS_IN_WORDS.get(str(value), str(value))
     return ", ".join(f"{number:.4g}" for number in np.ravel(value))

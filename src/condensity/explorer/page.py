@@ -13,6 +13,7 @@ from typing import Any
 #: The scripts in the order of their dependencies.
 SCRIPTS = (
     "numbers.js",
+    "location.js",
     "model.js",
     "joint.js",
     "line.js",

@@ -75,7 +75,8 @@ def write_report(
         Title of the page.  None: the names of the outputs and the number of inputs.
     n_points : int, default=400
         Maximum number of training samples in the page, drawn at random.  0 stores no samples, for
-        a page that is shared without the data.
+        a page that is shared without the data.  Some models consist of samples: ``EpsilonKDE``, and
+        an ``LSCE`` with a smooth or flexible location, which contains training inputs.
     n_train : int, default=None
         Number of training samples to show, if ``X`` contains only some of them.
     random_state : None, int, RandomState or Generator, default=0

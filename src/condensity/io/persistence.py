@@ -201,10 +201,14 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 class _Writer:
-    """Converts values to JSON; arrays are collected in a list and stored as their index."""
+    """Converts values to JSON; arrays are collected in a list and stored as their index.
+
+    An array that several values share is stored once.
+    """
 
     def __init__(self, arrays: list[NDArray[Any]]) -> None:
         self.arrays = arrays
+        self.places: dict[int, int] = {}  # from the identity of an array to its index
 
     def model(self, model: Any) -> dict[str, Any]:
         name = type(model).__name__
@@ -262,8 +266,10 @@ class _Writer:
             if not all(isinstance(item, str) for item in array.ravel()):
                 raise TypeError(f"an array of {array.dtype}")
             return {"names": array.tolist()}
-        self.arrays.append(array)
-        return {"array": len(self.arrays) - 1}
+        if id(array) not in self.places:
+            self.places[id(array)] = len(self.arrays)
+            self.arrays.append(array)
+        return {"array": self.places[id(array)]}
 
 
 class _Reader:

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from sklearn.ensemble import GradientBoostingRegressor
 
 from condensity._typing import Array, Indices
 from condensity.fitting.gaussian_process import fit_process
 from condensity.fitting.simplex import minimise_on_simplex
 from condensity.fitting.trees import TreeSum
 from condensity.lsce.location import INNER_FOLDS, Location, linear_location, location_of_all
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import GradientBoostingRegressor
 
 #: Boosted trees: number, learning rate, depth, smallest leaf, shares of samples and inputs.
 BOOSTING = {
@@ -104,6 +106,8 @@ class WeightedFunctions:
 
 
 def _boosted(X: Array, y: Array, weight: Array) -> GradientBoostingRegressor:
+    from sklearn.ensemble import GradientBoostingRegressor  # it imports rich if installed
+
     scaled = weight * (len(weight) / weight.sum())
     return GradientBoostingRegressor(random_state=0, **BOOSTING).fit(X, y, sample_weight=scaled)
 
@@ -121,7 +125,7 @@ def mean_of_trees(fits: Sequence[Sequence[GradientBoostingRegressor]]) -> TreeSu
     leaf = below < 0
     return TreeSum(
         intercept=np.mean([[m.init_.constant_[0, 0] for m in fit] for fit in fits], axis=0),
-        roots=first[:-1].reshape(len(fits[0]), -1).T,
+        roots=np.ascontiguousarray(first[:-1].reshape(len(fits[0]), -1).T),
         depth=max(tree.max_depth for tree in trees),
         feature=np.where(leaf, 0, feature),
         threshold=threshold,

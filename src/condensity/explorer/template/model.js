@@ -2,18 +2,15 @@
 //
 // Each member of a part gives weights to the Gaussians of the part; the part averages them.
 // In part j, Gaussian k is y = shift(x) + c_k + L_g e, with one factor L_g for each group of
-// consecutive Gaussians (the kernels; the background).
+// consecutive Gaussians (the kernels; the background).  The frame of the part gives the shift and
+// the inputs of the members.  Parts may share a frame: it is evaluated once for each x.
 
 function readModel(encoded) {
   const linear = (map) => map && {
     matrix: decode(map.matrix), origin: decode(map.origin), offset: decode(map.offset),
   };
   const parts = encoded.parts.map((part) => ({
-    share: part.share,
-    mean: decode(part.mean),
-    inverse: decode(part.inverse),
-    intercept: decode(part.intercept),
-    slope: part.slope && decode(part.slope),
+    ...part,
     centers: decode(part.centers),
     groups: part.groups.map((g) => ({ size: g.size, factor: decode(g.factor), free: g.free })),
     members: part.members.map((member) => ({
@@ -26,6 +23,9 @@ function readModel(encoded) {
   }));
   return {
     ...encoded, parts,
+    frames: encoded.frames.map(readFrame),
+    y_mean: decode(encoded.y_mean),
+    y_sd: decode(encoded.y_sd),
     before: linear(encoded.before),
     summary: linear(encoded.summary),
     stretch: encoded.stretch && decode(encoded.stretch),
@@ -94,9 +94,8 @@ function neighbourWeights(member, x) {
   return weights.map((weight) => weight / sum);
 }
 
-/** One part at x: mean weights of its Gaussians, and their shift. */
-function partAt(model, part, x) {
-  const inputs = x.map((value, j) => (value - part.mean[j]) * part.inverse[j]);
+/** Mean weights of the Gaussians of a part, for inputs of its members. */
+function partWeights(model, part, inputs) {
   const weights = new Float64Array(part.centers.length / model.dy);
   for (const member of part.members) {
     const memberWeights = member.W ? kernelWeights(member, inputs) : neighbourWeights(member, inputs);
@@ -104,17 +103,17 @@ function partAt(model, part, x) {
       weights[k] += (part.share * memberWeights[k]) / part.members.length;
     }
   }
-  const shift = Float64Array.from(part.intercept);
-  if (part.slope) {
-    shift.forEach((_, j) => inputs.forEach((v, i) => { shift[j] += v * part.slope[i * model.dy + j]; }));
-  }
-  return { part, weights, shift };
+  return weights;
 }
 
 /** The mixture p(y|x): weights (K), means (K, dy), and groups with their factors (dy, dy). */
 function mixtureAt(model, x) {
-  const inputs = Float64Array.from(model.before ? applyLinear(model.before, x) : x);
-  const parts = model.parts.map((part) => partAt(model, part, inputs)), dy = model.dy;
+  const own = Float64Array.from(model.before ? applyLinear(model.before, x) : x), dy = model.dy;
+  const frames = model.frames.map((frame) => frameAt(model, frame, own));
+  const parts = model.parts.map((part) => {
+    const { inputs, shift } = frames[part.frame];
+    return { part, weights: partWeights(model, part, inputs), shift };
+  });
   const total = parts.reduce((sum, p) => sum + p.weights.length, 0);
   const weights = new Float64Array(total), means = new Float64Array(total * dy), groups = [];
   let at = 0;

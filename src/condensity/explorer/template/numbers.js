@@ -2,11 +2,13 @@
 
 const ROOT_2PI = Math.sqrt(2 * Math.PI);
 
-/** Numbers of an array from Python: base64 of little-endian float64. */
+const ARRAYS = { f8: Float64Array, f4: Float32Array, i4: Int32Array };
+
+/** Numbers of an array from Python: base64 of little-endian numbers of one of these kinds. */
 function decode(encoded) {
-  const text = atob(encoded.f8), bytes = new Uint8Array(text.length);
+  const [[kind, code]] = Object.entries(encoded), text = atob(code), bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  return new Float64Array(bytes.buffer);
+  return new ARRAYS[kind](bytes.buffer);
 }
 
 /** exp(x²) erfc(x) for x >= 0, exact but slow: a series for x < 1, a continued fraction above. */
