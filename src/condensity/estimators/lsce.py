@@ -144,9 +144,12 @@ class LSCE(DensityReducer):
         ``components_`` shows: 1 for a direction that all members have, 0 for a direction that none
         has.
     location_ : str
-        Location of the best configuration with ``n_components_`` directions.
+        Location with the largest weight in the average.
+    location_weights_ : dict of str to float
+        Weight of each location in the average.  Only with "none" and "linear" does the density
+        depend on x through linear directions alone; "linear" and "none" as ``location`` ensure it.
     bandwidth_ : (float, float)
-        sigma_z and sigma_y of this configuration.
+        sigma_z and sigma_y of the best configuration with ``n_components_`` directions.
     penalty_ : float
         Penalty of this configuration.
     stretch_ : ndarray of shape (dy,)
@@ -154,8 +157,8 @@ class LSCE(DensityReducer):
         on held-out samples.  Kernels are wider than ``bandwidth_`` by this factor.  1 if a
         ``bandwidth`` is given.
     cv_score_ : float
-        Held-out score (minus the loss) of the average before it is stretched.  It was used for
-        model selection, so the score on new samples is a little lower.  NaN if nothing was held
+        Score (minus the loss) to expect on new samples: the held-out score of the average before
+        it is stretched, less the estimated optimism of model selection.  NaN if nothing was held
         out.
     n_members_ : int
         Number of members of a configuration in the average.

@@ -86,10 +86,16 @@ class AveragedMembers:
             total += member.weights(inputs, mass)[0]
         return total
 
-    def blocks(self, X: Array, y_scaling: Scaling, share: float) -> list[Block]:
-        """Kernels and background as blocks with total weight ``share``, in the units of y."""
-        frame = Coordinates(self.scaling, self.location, self.factor, self.predicted)
-        inputs, m = frame.inputs(X)
+    @property
+    def frame(self) -> Coordinates:
+        """The coordinates of the density."""
+        return Coordinates(self.scaling, self.location, self.factor, self.predicted)
+
+    def blocks(self, inputs: Array, m: Array, y_scaling: Scaling, share: float) -> list[Block]:
+        """Kernels and background as blocks with total weight ``share``, in the units of y.
+
+        ``inputs`` are those of the density, ``m`` (m, dy) is the location.
+        """
         shift = y_scaling.mean + y_scaling.sd * m
         if not np.isfinite(shift).all():
             row = int(np.argmin(np.isfinite(shift).all(axis=1)))
@@ -119,7 +125,13 @@ class Ensemble:
 
     def at(self, X: Array) -> Distribution:
         """The densities p(y|x) for the rows of ``X`` (m, dx)."""
-        blocks = [b for share, part in self.parts for b in part.blocks(X, self.y_scaling, share)]
+        # Parts with the same location share its values, which are the most costly.
+        values: dict[int, tuple[Array, Array]] = {}
+        blocks: list[Block] = []
+        for share, part in self.parts:
+            if id(part.location) not in values:
+                values[id(part.location)] = part.frame.inputs(X)
+            blocks += part.blocks(*values[id(part.location)], self.y_scaling, share)
         mixture = Mixture.of_normalised(blocks)
         if self.stretch is not None and not np.all(self.stretch == 1.0):
             mixture = mixture.stretch(self.stretch, background=False)

@@ -160,6 +160,5 @@ class HeldOutEvaluation:
     def densities(self, view: int) -> list[Block]:
         """The densities of one view in standardised y: kernels, background."""
         member, part = self.crossfit.views[view], self.parts[view]
-        # The location at held-out samples: their residuals are y less the location.
-        shift = self.crossfit.whole.Y[member.rows] - member.held_out.Y @ member.factor.T
+        shift = member.held_location
         return mixture_blocks(part.weights[0], part.components, member.factor, shift)

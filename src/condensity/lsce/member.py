@@ -81,6 +81,7 @@ class MemberView:
     held_out: Sample  # held-out samples in the same coordinates; may be empty
     rows: Indices  # their rows in the whole sample
     labels: Indices | None  # (n,) equal for samples that belong together
+    held_location: Array  # (m, dy) the location at the held-out samples
     by_cells: bool = False  # whether a row stands for all samples in a cell of a table
 
     @classmethod
@@ -114,8 +115,10 @@ class MemberView:
         sample = Sample(X, _whiten(factor, location.residuals), share)
         frame = Coordinates(scaling, location.at, factor, location.predicted)
         held_out = frame.apply(replace(whole[rows], weight=held_mass[rows]))
+        held_location = whole.Y[rows] - held_out.Y @ factor.T
         basis = np.flatnonzero(np.isin(train, centers))
-        return cls(scaling, location, factor, sample, basis, held_out, rows, own_labels, by_cells)
+        held = held_out, rows, own_labels, held_location
+        return cls(scaling, location, factor, sample, basis, *held, by_cells)
 
     @property
     def frame(self) -> Coordinates:
