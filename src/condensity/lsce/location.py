@@ -27,6 +27,10 @@ from condensity._utils.seeds import fill_seeds
 PENALTIES = tuple(np.logspace(-5.0, 1.5, 14).tolist())
 #: Folds for the out-of-fold residuals of a regressor.
 INNER_FOLDS = 5
+#: Smallest unit of the value of a location as an input, in standard deviations of y.  If the
+#: location is almost constant, it is a mean of y without the sample: the larger its y, the smaller
+#: its input.  In a smaller unit, y could be read off.
+LEAST_UNIT = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +61,7 @@ class PredictedInput:
         axis = np.linalg.svd(rows, full_matrices=False)[2][0]
         axis = axis * np.sign(axis[np.argmax(np.abs(axis))])
         sd = float(np.linalg.norm(rows @ axis))
-        return cls(axis, float(mean @ axis), sd if sd > 0 else 1.0)
+        return cls(axis, float(mean @ axis), max(sd, LEAST_UNIT))
 
     def append(self, X: Array, predicted: Array) -> Array:
         """``X`` (m, dx) with this input as the last column, for ``predicted`` (m, dy)."""
