@@ -57,7 +57,7 @@ def minus_log_posterior(logs, X, Y, noise_shape):
 def problem(dy, n=14, dx=3):
     sample = random_sample(dy, n=n, dx=dx, dy=dy)
     rng = np.random.default_rng(dy)
-    logs = rng.normal(0.0, 0.4, dx + 2) + [*np.zeros(dx), -1.0, -2.0]
+    logs = rng.normal([*np.zeros(dx), -1.0, -2.0], 0.4)
     Y = sample.Y - sample.weight @ sample.Y
     return logs, sample.X, Y, rng.uniform(0.3, 3.0, n)
 
