@@ -149,7 +149,7 @@ def test_an_input_that_does_not_vary_plays_no_part(location):
     model = quick(location=location).fit(X, y)
     np.testing.assert_allclose(model.components_[:, 1], 0.0, atol=1e-12)
     assert model.components_.shape == (2, DX)
-    moved = X + [0.0, 5.0, 0.0]
+    moved = X + 5.0 * np.eye(DX)[1]
     np.testing.assert_allclose(
         model.predict_dist(moved).pdf(y), model.predict_dist(X).pdf(y), rtol=1e-10
     )

@@ -49,24 +49,33 @@ class LSCE(DensityReducer):
 
     The estimator averages several models, called members.  Each member is learned without one fold.
     Bandwidths, penalty, number of components and location are chosen by the loss of the members
-    on held-out samples.
+    on held-out samples.  By default, the average may contain densities with a location that depends
+    on all inputs.  Then p(y|x) depends on all of x, and W shows the directions that matter most.
+    With ``n_members=1`` it is a function of z alone.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
         Dimension of z.  "auto" tries no reduction and 1, 2, ... components until more do not help,
         and weighs all of them in the average.  A fixed number is faster.  A linear location
-        needs one direction for each output; it is not used if ``n_components`` is smaller.
+        needs one direction for each output; it is not used if ``n_components`` is smaller.  The
+        value of a "smooth", "trees" or "flexible" location or of a regressor is one of the
+        components.
     n_members : int, default=5
         Number of models in the average for each dimension, rounded up to a multiple of the number
         of folds.  One more model is learned from all samples.  With 1, only this model is used,
         with the settings that cross-fitting has chosen.  Its density depends only on
         ``transform(X)``.  It takes about as long to fit and is less accurate.
-    location : {"auto", "none", "linear"} or regressor, default="auto"
+    location : {"auto", "none", "linear", "smooth", "trees", "flexible"} or regressor, \
+default="auto"
         The model of the mean that is subtracted from y before the density is fitted.  "none" is a
-        constant.  "linear" is a ridge regression, whose directions are part of z.  A regressor may
-        depend on all inputs, so that z then has all of them.  "auto" tries "none" and "linear" and
-        weighs them by stacking.
+        constant.  "linear" is a ridge regression, whose directions are part of z.  "smooth" is a
+        Gaussian process with a length scale for each input.  "trees" are boosted trees.  "flexible"
+        is the best weighted average of "linear", "smooth" and "trees".  The last three and a
+        regressor may depend on all inputs.  Their value is one more input of the density, and
+        ``components_`` then has as many rows as there are inputs that vary.  "auto" tries "none",
+        "linear" and "flexible" and weighs them by stacking.  With ``n_components`` given or
+        ``n_members=1`` it tries only "none" and "linear", so that y depends on x through z alone.
     scoring : {"squared", "log", "crps"}, default="squared"
         The held-out loss for model selection, and that of ``cv_score_``.  ``score`` always uses
         "squared".
@@ -100,7 +109,7 @@ class LSCE(DensityReducer):
     subsample : None or int, default=2000
         Maximum number of samples used for model selection; the final fit always uses all of them:
         a linear location, the subspaces of the configurations in the average and all coefficients
-        are fitted to all samples, chunk by chunk.  A regressor as location is fitted only to the
+        are fitted to all samples, chunk by chunk.  Other locations are fitted only to the
         subsample.  None: no limit.
     random_state : None, int, RandomState or Generator, default=None
         Seed for the centres, the folds, the starts and the subsample.
@@ -114,18 +123,21 @@ class LSCE(DensityReducer):
     ----------
     components_ : ndarray of shape (dz, dx)
         The directions, orthonormal rows that act on standardised inputs.  They are those of the
-        best configuration: the consensus of its members and of a search in all samples.  If it has
+        best configuration that depends on x through directions, with the location "none" or
+        "linear": the consensus of its members and of a search in all samples.  If it has
         a linear location, its directions are compared with those found without location, and the
-        better ones are used.  Only their span has a meaning; the signs are such that z grows with
-        the first output.
+        better ones are used.  If there is no such configuration, they span all inputs, and those of
+        the density of the residuals come first.  Only their span has a meaning; the signs are such
+        that z grows with the first output.
     n_components_ : int
-        Number of directions of the best configuration.
+        Number of directions in ``components_``.
     subspace_agreement_ : ndarray of shape (dx,)
         Decreasing eigenvalues of the mean projector of the members whose directions
         ``components_`` shows: 1 for a direction that all members have, 0 for a direction that none
         has.
     location_ : str
-        Location of the best configuration.
+        Location of the best configuration.  ``components_`` may be those of another one, if this
+        location depends on all inputs.
     bandwidth_ : (float, float)
         sigma_z and sigma_y of the best configuration.
     penalty_ : float

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from sklearn.ensemble import GradientBoostingRegressor
 
 from condensity._typing import Array, Indices
 from condensity.fitting.gaussian_process import fit_process
 from condensity.fitting.simplex import minimise_on_simplex
 from condensity.fitting.trees import TreeSum
 from condensity.lsce.location import INNER_FOLDS, Location, linear_location, location_of_all
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import GradientBoostingRegressor
 
 #: Boosted trees: number, learning rate, depth, smallest leaf, shares of samples and inputs.
 BOOSTING = {
@@ -104,6 +106,8 @@ class WeightedFunctions:
 
 
 def _boosted(X: Array, y: Array, weight: Array) -> GradientBoostingRegressor:
+    from sklearn.ensemble import GradientBoostingRegressor  # takes long to import
+
     scaled = weight * (len(weight) / weight.sum())
     return GradientBoostingRegressor(random_state=0, **BOOSTING).fit(X, y, sample_weight=scaled)
 
