@@ -114,6 +114,7 @@ def test_a_location_that_does_not_help_has_no_weight():
 @pytest.mark.parametrize("dy", [1, 2])
 def test_a_flexible_location_is_the_weighted_sum_of_its_parts(dy):
     s = curved(dy=dy)
+    s = replace(s, Y=s.Y + np.sign(s.X[:, 1 : 1 + dy] - 0.3))  # steps are for trees
     parts = [f(s.X, s.Y, s.weight) for f in (linear_location, smooth_location, tree_location)]
     shares = average_weights([part.residuals for part in parts], s.weight)
     found = flexible_location(s.X, s.Y, s.weight)
@@ -125,7 +126,7 @@ def test_a_flexible_location_is_the_weighted_sum_of_its_parts(dy):
         found.at(new), sum(v * p.at(new) for v, p in zip(shares, parts, strict=True))
     )
     assert isinstance(found.at, WeightedFunctions)
-    assert len(found.at.functions) == np.count_nonzero(shares)
+    assert len(found.at.functions) == np.count_nonzero(shares) > 1
     best = min(generalised_variance([1], [part.residuals], s.weight) for part in parts)
     assert generalised_variance([1], [found.residuals], s.weight) <= best * (1 + 1e-6)
 
@@ -235,6 +236,8 @@ def test_training_inputs_contain_predictions_of_fits_without_the_sample(name, dy
     np.testing.assert_allclose(
         view.sample.X[:, -1], (left_out @ p.axis - p.mean) / p.sd, atol=1e-12
     )
+    assert s.weight @ view.sample.X[:, -1] == pytest.approx(0, abs=1e-12)
+    assert s.weight @ view.sample.X[:, -1] ** 2 == pytest.approx(1)
     np.testing.assert_allclose(view.sample.X[:, :-1], view.scaling.apply(s.X))
     in_sample, _ = view.frame.inputs(s.X)
     np.testing.assert_allclose(in_sample[:, :-1], view.sample.X[:, :-1])
