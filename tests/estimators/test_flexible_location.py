@@ -5,6 +5,9 @@ import pytest
 from sklearn.model_selection import GroupKFold
 
 from condensity import LSCE
+from condensity.lsce import fit as ensemble
+from condensity.lsce.full_data import refit_location
+from condensity.metrics import subspace_error
 
 DX = 3
 FLEXIBLE = ("smooth", "trees", "flexible")
@@ -139,6 +142,30 @@ def test_all_samples_but_a_few_may_be_used_for_model_selection():
     model = quick(2, location="trees", subsample=1099, **options).fit(X, y)
     everything = quick(2, location="trees", subsample=None, **options).fit(X, y)
     assert model.score(X, y) == pytest.approx(everything.score(X, y), rel=0.2)
+
+
+def test_directions_without_weight_in_the_average_are_learned_from_all_samples(monkeypatch):
+    refitted = []
+
+    def only_flexible(evaluations):
+        names = [e.crossfit.location for e in evaluations]
+        weights = np.array([name == "flexible" for name in names]) / names.count("flexible")
+        return weights, -1.0
+
+    def recorded(view, *args):
+        refitted.append(view.location.shrinkage is not None)
+        return refit_location(view, *args)
+
+    monkeypatch.setattr(ensemble, "stack", only_flexible)
+    monkeypatch.setattr(ensemble, "refit_location", recorded)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1500, DX))
+    y = X @ [1.0, 1.0, 0.0] + 2 * rng.standard_normal(1500)
+    model = quick(subsample=60).fit(X, y)
+    assert model.location_ == "flexible"
+    assert model.n_components_ == 1
+    assert True in refitted  # the plane whose direction is shown
+    assert subspace_error(model.components_, np.array([[0.5**0.5, 0.5**0.5, 0.0]])) < 0.1
 
 
 @pytest.mark.filterwarnings("ignore:X does not vary")

@@ -105,15 +105,15 @@ def fit_ensemble(
         stretch = _stretch(data, options, views, configurations, weights)
     used = [(c, float(w)) for c, w in zip(configurations, weights, strict=True) if w > 0]
     best = fewest_components([c for c, _ in used])
+    shown = _shown_configuration(options, views, configurations, [c for c, _ in used])
     if data.remaining is not None:
         Y, remaining = data.y_standardised.Y, data.remaining
-        names = {c.location for c, _ in used}
+        names = {shown.location, *(c.location for c, _ in used)}
         views |= {name: refit_location(views[name], Y, remaining) for name in names}
     learned = {id(c): _subspaces(data, options, c, views[c.location], rng) for c, _ in used}
     pending = [_pending(c, views[c.location], learned[id(c)].averaged) for c, _ in used]
     averages = fit_coefficients(pending, data.remaining)
     parts = [(w, average) for (_, w), average in zip(used, averages, strict=True)]
-    shown = _shown_configuration(options, views, configurations, [c for c, _ in used])
     if id(shown) not in learned:
         learned[id(shown)] = _subspaces(data, options, shown, views[shown.location], rng)
     W, agreement = _reported_subspace(data, views[shown.location], learned[id(shown)])
