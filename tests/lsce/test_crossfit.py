@@ -28,6 +28,7 @@ from condensity.lsce.consensus import (
     rescaled_subspace,
 )
 from condensity.lsce.crossfit import Crossfit
+from condensity.lsce.flexible import smooth_location
 from condensity.lsce.learning import learn_subspace, subspace_containing
 from condensity.lsce.location import constant_location, linear_location
 from condensity.lsce.member import MemberView, OutputKernels
@@ -168,6 +169,29 @@ def test_what_refining_makes_worse_is_not_kept(monkeypatch):
     found = configure(fit, 1, search, np.random.default_rng(0), map)
     assert not found.refined
     assert all(abs(W[0, 0]) > 0.9 for W in found.Ws)
+
+
+def test_a_search_with_a_flexible_location_starts_from_a_subspace_extended_by_its_value(
+    monkeypatch,
+):
+    seen = []
+
+    def recorded(max_steps, item):
+        seen.append(item[1])
+        return learn_subspace(max_steps, item)
+
+    plain, search = crossfit(), replace(SEARCH, n_starts=8)
+    first = configure(plain, 1, search, np.random.default_rng(0), map)
+    monkeypatch.setattr("condensity.lsce.configurations.learn_subspace", recorded)
+    other = replace(crossfit(smooth_location), active=np.ones(5, bool))
+    explore_dimensions(
+        other, 2, search, np.random.default_rng(1), map, lambda c: None, others=[first]
+    )
+    assert [len(starts) for starts in seen] == [3] * 6
+    for starts, W in zip(seen, first.Ws, strict=True):
+        # The direction that was found without the location, and the value of the location.
+        expected = np.vstack([np.append(W[0], 0.0), np.eye(5)[-1]])
+        np.testing.assert_allclose(starts[-1].T @ starts[-1], expected.T @ expected, atol=1e-10)
 
 
 def test_reported_directions_are_those_that_members_and_final_search_have_in_common():
