@@ -66,8 +66,7 @@ class LSCE(DensityReducer):
         of folds.  One more model is learned from all samples.  With 1, only this model is used,
         with the settings that cross-fitting has chosen.  Its density depends only on
         ``transform(X)``.  It takes about as long to fit and is less accurate.
-    location : {"auto", "none", "linear", "smooth", "trees", "flexible"} or regressor, \
-default="auto"
+    location : str or regressor, default="auto"
         The model of the mean that is subtracted from y before the density is fitted.  "none" is a
         constant.  "linear" is a ridge regression, whose directions are part of z.  "smooth" is a
         Gaussian process with a length scale for each input.  "trees" are boosted trees.  "flexible"
@@ -75,7 +74,8 @@ default="auto"
         regressor may depend on all inputs.  Their value is one more input of the density, and
         ``components_`` then has as many rows as there are inputs that vary.  "auto" tries "none",
         "linear" and "flexible" and weighs them by stacking.  With ``n_components`` given or
-        ``n_members=1`` it tries only "none" and "linear", so that y depends on x through z alone.
+        ``n_members=1`` it tries only "none" and "linear", so that every model in the average
+        depends on x through its own z alone.
     scoring : {"squared", "log", "crps"}, default="squared"
         The held-out loss for model selection, and that of ``cv_score_``.  ``score`` always uses
         "squared".
