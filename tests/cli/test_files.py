@@ -97,11 +97,15 @@ def test_only_plain_values_are_built():
         "Ensemble",
         "NeighborDensity",
         "Plane",
+        "PredictedInput",
         "Sample",
         "Scaling",
+        "SmoothFunction",
         "Start",
         "TableModel",
+        "TreeSum",
         "Verdict",
+        "WeightedFunctions",
     ]
 
 

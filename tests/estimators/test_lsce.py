@@ -27,7 +27,10 @@ def test_the_defaults_find_the_subspace_of_toy_b(fitted):
     model, _, _ = fitted
     assert model.n_components_ == 1
     assert subspace_error(model.components_, toy_b().components[:, :4]) < 0.1
-    assert model.location_ == "none"  # a line helps little with a cubic
+    table = pd.DataFrame(model.cv_results_)
+    strict = table[table.param_location != "flexible"]
+    best = strict.loc[strict.mean_test_score.idxmax()]
+    assert best.param_location == "none"  # a line helps little with a cubic
     assert model.subspace_agreement_[0] > 0.95
     assert model.subspace_agreement_.sum() == pytest.approx(1)
 
@@ -104,11 +107,13 @@ def test_cells_of_a_table_do_not_lead_the_subspace_astray():
 def test_cv_results_hold_every_configuration_and_the_winner_on_top(fitted):
     model, _, _ = fitted
     table = pd.DataFrame(model.cv_results_)
-    assert set(table.param_location) == {"none", "linear"}
+    assert set(table.param_location) == {"none", "linear", "flexible"}
     assert table.weight.sum() == pytest.approx(1)
     best = table.loc[table.rank_test_score.idxmin()]
-    assert best.param_n_components == model.n_components_
     assert best.param_location == model.location_
+    # The number of directions is that of the best density that depends on x through directions.
+    strict = table[table.param_location != "flexible"]
+    assert strict.loc[strict.rank_test_score.idxmin()].param_n_components == model.n_components_
     # What is best for an average lies near what is best for its members.
     ratio = np.array(model.bandwidth_) / [best.param_sigma_z, best.param_sigma_y]
     assert (np.abs(np.log2(ratio)) <= 2).all()
@@ -119,13 +124,18 @@ def test_a_straight_line_with_even_noise_gives_back_its_direction():
     X = rng.standard_normal((150, 6))
     y = 3 * X[:, 0] + 0.5 * rng.standard_normal(150)
     model = LSCE(n_members=5, random_state=0).fit(X, y)
-    assert model.location_ == "linear"
+    table = pd.DataFrame(model.cv_results_)
+    strict = table[table.param_location != "flexible"]
+    assert strict.loc[strict.mean_test_score.idxmax()].param_location == "linear"
     assert model.n_components_ == 1
     assert subspace_error(model.components_, np.eye(6)[:1]) < 0.1
     X_test = rng.standard_normal((2000, 6))
     y_test = 3 * X_test[:, 0] + 0.5 * rng.standard_normal(2000)
     best = 0.25 / (0.5 * np.sqrt(np.pi))  # of the true density
-    assert model.score(X_test, y_test) == pytest.approx(best, rel=0.08)
+    assert model.score(X_test, y_test) == pytest.approx(best, rel=0.12)
+    # It is a little better to know that the mean is a plane.
+    linear = LSCE(n_members=5, location="linear", random_state=0).fit(X, y)
+    assert linear.score(X_test, y_test) == pytest.approx(best, rel=0.08)
 
 
 def test_noise_is_not_reduced_to_something_that_explains_it():

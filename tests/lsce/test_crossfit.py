@@ -28,6 +28,7 @@ from condensity.lsce.consensus import (
     rescaled_subspace,
 )
 from condensity.lsce.crossfit import Crossfit
+from condensity.lsce.flexible import smooth_location
 from condensity.lsce.learning import learn_subspace, subspace_containing
 from condensity.lsce.location import constant_location, linear_location
 from condensity.lsce.member import MemberView, OutputKernels
@@ -170,6 +171,29 @@ def test_what_refining_makes_worse_is_not_kept(monkeypatch):
     assert all(abs(W[0, 0]) > 0.9 for W in found.Ws)
 
 
+def test_a_search_with_a_flexible_location_starts_from_a_subspace_extended_by_its_value(
+    monkeypatch,
+):
+    seen = []
+
+    def recorded(max_steps, item):
+        seen.append(item[1])
+        return learn_subspace(max_steps, item)
+
+    plain, search = crossfit(), replace(SEARCH, n_starts=8)
+    first = configure(plain, 1, search, np.random.default_rng(0), map)
+    monkeypatch.setattr("condensity.lsce.configurations.learn_subspace", recorded)
+    other = replace(crossfit(smooth_location), active=np.ones(5, bool))
+    explore_dimensions(
+        other, 2, search, np.random.default_rng(1), map, lambda c: None, others=[first]
+    )
+    assert [len(starts) for starts in seen] == [3] * 6
+    for starts, W in zip(seen, first.Ws, strict=True):
+        # The direction that was found without the location, and the value of the location.
+        expected = np.vstack([np.append(W[0], 0.0), np.eye(5)[-1]])
+        np.testing.assert_allclose(starts[-1].T @ starts[-1], expected.T @ expected, atol=1e-10)
+
+
 def test_reported_directions_are_those_that_members_and_final_search_have_in_common():
     members = [random_subspace(seed, 2, 5) for seed in range(3)]
     last = random_subspace(9, 2, 5)
@@ -223,14 +247,28 @@ def test_directions_of_a_linear_location_are_shown_if_they_describe_y_best(noisy
     y = X[:, 1] + (0.3 + 2 * X[:, 0] ** 2) * e if noisy_mean else X @ np.ones(6) + 3 * e
     (plain, linear), views = two_locations(X, y, 2 if noisy_mean else 1)
     options = EnsembleOptions({}, SCORES["squared"], SEARCH, n_members=5)
-    shown = ensemble._shown_configuration(options, views, [plain, linear], linear)
-    assert shown is (plain if noisy_mean else linear)
-    assert ensemble._shown_configuration(options, views, [plain, linear], plain) is plain
+    # Suppose that the linear location describes y better.
+    linear = replace(linear, losses=np.minimum(linear.losses, plain.losses) - 0.1)
+    both = [plain, linear]
+
+    def shown(used, options=options, all_of_them=both):
+        return ensemble._shown_configuration(options, views, all_of_them, used)
+
+    assert shown(both) is (plain if noisy_mean else linear)
+    assert shown([plain]) is plain
     # A configuration without weight is not reported.
-    assert ensemble._shown_configuration(options, views, [linear], linear) is linear
+    assert shown([linear]) is linear
     # A single model depends on x through its own directions alone.
-    alone = replace(options, n_members=1)
-    assert ensemble._shown_configuration(alone, views, [plain, linear], linear) is linear
+    assert shown(both, replace(options, n_members=1)) is linear
+    # A location that depends on all inputs has no directions of its own to report.
+    views["flexible"] = replace(
+        views["none"], location=replace(views["none"].location, anywhere=True)
+    )
+    flexible = replace(plain, location="flexible", losses=plain.losses - 1)
+    all_three = [*both, flexible]
+    assert shown([flexible, linear], all_of_them=all_three) is linear
+    assert shown([flexible], all_of_them=all_three) is shown(both)
+    assert shown([flexible], all_of_them=[flexible]) is flexible
 
 
 def test_subspaces_contain_the_directions_of_their_location():
@@ -296,8 +334,8 @@ def test_members_are_carried_over_to_the_units_of_all_samples():
         left = z - design @ np.linalg.lstsq(design, z, rcond=None)[0]
         np.testing.assert_allclose(left, 0, atol=1e-10)
         np.testing.assert_allclose(V @ V.T, np.eye(2), atol=1e-12)
-    constant = Scaling(np.zeros(4), np.array([1.0, 0.0, 1.0, 1.0]))
-    assert np.isfinite(rescaled_subspace(constant, fit.views[0], Ws[0])).all()
+    constant = np.array([1.0, 0.0, 1.0, 1.0])
+    assert np.isfinite(rescaled_subspace(constant, fit.views[0].units, Ws[0])).all()
 
 
 def test_completion_adds_what_is_missing_and_nothing_that_is_constant():

@@ -50,28 +50,33 @@ class LSCE(DensityReducer):
 
     The estimator averages several models, called members.  Each member is learned without one fold.
     Bandwidths, penalty, number of components and location are chosen by the loss of the members
-    on held-out samples.
+    on held-out samples.  By default, the average may contain densities with a location that depends
+    on all inputs.  Then p(y|x) depends on all of x, and W shows the directions that matter most.
+    With ``n_members=1`` it is a function of z alone.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
         Dimension of z.  "auto" tries no reduction and 1, 2, ... components until more do not help,
         and weighs all of them in the average.  A fixed number is faster.  A linear location
-        needs one direction for each output; it is not used if ``n_components`` is smaller.
+        needs one direction for each output; it is not used if ``n_components`` is smaller.  The
+        value of a "smooth", "trees" or "flexible" location or of a regressor is one of the
+        components.
     n_members : int, default=5
         Number of models in the average for each dimension, rounded up to a multiple of the number
         of folds.  One more model is learned from all samples.  With 1, only this model is used,
         with the settings that cross-fitting has chosen.  Its density depends only on
         ``transform(X)``.  It takes about as long to fit and is less accurate.
-    location : {"auto", "none", "linear", "smooth", "trees", "flexible"} or regressor, \
-            default="auto"
+    location : str or regressor, default="auto"
         The model of the mean that is subtracted from y before the density is fitted.  "none" is a
-        constant.  "linear" is a ridge regression, whose directions are part of z.  The others may
-        depend on all inputs: "smooth" is a Gaussian process, "trees" are boosted trees, "flexible"
-        is the best weighted average of "linear", "smooth" and "trees".  Their value is one more
-        input of the density, so that z has this value and directions of x.  "auto" tries "none" and
-        "linear", and also "flexible" if ``n_components="auto"`` and ``n_members > 1``, and weighs
-        them by stacking.
+        constant.  "linear" is a ridge regression, whose directions are part of z.  "smooth" is a
+        Gaussian process with a length scale for each input.  "trees" are boosted trees.  "flexible"
+        is the best weighted average of "linear", "smooth" and "trees".  The last three and a
+        regressor may depend on all inputs.  Their value is one more input of the density, and
+        ``components_`` then has as many rows as there are inputs that vary.  "auto" tries "none",
+        "linear" and "flexible" and weighs them by stacking.  With ``n_components`` given or
+        ``n_members=1`` it tries only "none" and "linear", so that every model in the average
+        depends on x through its own z alone.
     scoring : {"squared", "log", "crps"}, default="squared"
         The held-out loss for model selection, and that of ``cv_score_``.  ``score`` always uses
         "squared".

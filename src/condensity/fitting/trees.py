@@ -38,8 +38,10 @@ class TreeSum:
     def __call__(self, X: Array) -> Array:
         """For the rows of ``X`` (m, dx)."""
         out = np.empty((len(X), len(self.intercept)))
-        # The thresholds were learned from inputs in single precision.
-        rounded = X.astype(np.float32).astype(float)
+        # The thresholds were learned from inputs in single precision.  A number beyond its range is
+        # beyond every threshold.
+        with np.errstate(over="ignore"):
+            rounded = X.astype(np.float32).astype(float)
         for rows in row_blocks(len(X), 4 * self.roots.size):
             out[rows] = self._block(rounded[rows])
         return out

@@ -30,6 +30,10 @@ INNER_FOLDS = 5
 #: Limits for rows that are repeated to fit a regressor that does not accept weights: copies of the
 #: lightest one, number of rows, and relative rounding error of the weights.
 MOST_COPIES, MOST_ROWS, ROUNDING = 20, 10**6, 1e-9
+#: Smallest unit of the value of a location as an input, in standard deviations of y.  If the
+#: location is almost constant, it is a mean of y without the sample: the larger its y, the smaller
+#: its input.  In a smaller unit, y could be read off.
+LEAST_UNIT = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +64,7 @@ class PredictedInput:
         axis = np.linalg.svd(rows, full_matrices=False)[2][0]
         axis = axis * np.sign(axis[np.argmax(np.abs(axis))])
         sd = float(np.linalg.norm(rows @ axis))
-        return cls(axis, float(mean @ axis), sd if sd > 0 else 1.0)
+        return cls(axis, float(mean @ axis), max(sd, LEAST_UNIT))
 
     def append(self, X: Array, predicted: Array) -> Array:
         """``X`` (m, dx) with this input as the last column, for ``predicted`` (m, dy)."""

@@ -57,15 +57,14 @@ class Coordinates:
 
     def apply(self, sample: Sample) -> Sample:
         """New samples in these coordinates."""
-        if not len(sample):  # a regressor may not accept empty input
-            return sample
         X, m = self.inputs(sample.X)
         return Sample(X, _whiten(self.factor, sample.Y - m), sample.weight)
 
     def inputs(self, X: Array) -> tuple[Array, Array]:
         """The inputs of the density for ``X`` (m, dx), and the location (m, dy)."""
         X = self.scaling.apply(X)
-        m = self.location(X)
+        # A regressor may not accept empty input.
+        m = self.location(X) if len(X) else np.empty((0, len(self.factor)))
         return (X if self.predicted is None else self.predicted.append(X, m)), m
 
 
