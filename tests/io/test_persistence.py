@@ -340,7 +340,8 @@ SEARCH = (
 )
 STORED_ATTRIBUTES = {
     LSCE(1, n_starts=1, n_members=1, max_iter=3, random_state=0): f"{KERNELS} {DIRECTIONS} "
-    "n_components_ n_iter_ cv_score_ location_ n_members_ stretch_ subspace_agreement_",
+    "n_components_ n_iter_ cv_score_ location_ location_weights_ n_members_ stretch_ "
+    "subspace_agreement_",
     LSCE.as_published(1).set_params(n_starts=1, **FIXED): f"{KERNELS} {SEARCH} sce_",
     LSCDE(**FIXED): f"{KERNELS} sce_",
     EpsilonKDE(1.0, 0.5, random_state=0): f"{ANSWER} epsilon_",

@@ -62,7 +62,7 @@ def written(tmp_path_factory):
 def part_of(content):
     state = content["state"]
     density = state["density_"]["state"] if "density_" in state else state
-    ((_, part),) = (pair["tuple"] for pair in density["_density"]["fields"]["parts"]["list"])
+    _, part = density["_density"]["fields"]["parts"]["list"][-1]["tuple"]
     return part["fields"]
 
 

@@ -1,5 +1,6 @@
 """The number of components that is reported."""
 
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -153,7 +154,7 @@ def test_a_configuration_in_the_average_is_preferred():
     made = [configuration("none", 2, -1.0), configuration("linear", 2, -0.9)]
     made.append(configuration("none", 1, -2.0))
     nothing = np.zeros(3)
-    options, told = SimpleNamespace(n_members=5), Comparison(nothing, nothing, nothing, 2)
+    options, told = SimpleNamespace(n_members=5), Comparison(nothing, nothing, nothing, [0, 1])
     weigh = partial(_best_configuration, options, made, comparison=told)
     assert weigh(np.array([0.0, 0.1, 0.9])) is made[1]
     assert weigh(np.array([0.1, 0.1, 0.8])) is made[0]
@@ -165,16 +166,37 @@ def test_a_configuration_in_the_average_is_preferred():
 def test_reported_directions_need_no_weight_and_do_not_change_the_density(fitted, monkeypatch):
     model, X, y = fitted
     table = model.cv_results_
+    strict = table["param_location"] != "flexible"
     idle = {
         int(dz)
         for dz in table["param_n_components"]
-        if not table["weight"][table["param_n_components"] == dz].any()
+        if dz and not table["weight"][strict & (table["param_n_components"] == dz)].any()
     }
-    dz = min(idle)
-    assert dz != model.n_components_
+    dz = min(idle - {model.n_components_})
     none = np.zeros(len(table["weight"]))
-    monkeypatch.setattr(condensity.lsce.fit, "compare", lambda *_: Comparison(none, none, none, dz))
+    rows = np.flatnonzero(strict & (table["param_n_components"] == dz))
+    monkeypatch.setattr(
+        condensity.lsce.fit, "compare", lambda *_: Comparison(none, none, none, rows)
+    )
     other = LSCE(**QUICK).fit(X, y)
     assert other.n_components_ == dz == len(other.components_)
     assert other.transform(X).shape == (100, dz)
     np.testing.assert_array_equal(other.predict_dist(X).pdf(y), model.predict_dist(X).pdf(y))
+
+
+def test_only_configurations_with_directions_of_their_own_are_reported():
+    through = MemberView.of(FIT.whole, np.zeros(N), np.arange(N), constant_location)
+    everywhere = replace(through, location=replace(through.location, anywhere=True))
+    views = {"none": through, "flexible": everywhere}
+    Ws = [random_subspace(0, 2, 4)] * len(FIT.views)
+    empty = [np.empty((0, 4))] * len(FIT.views)
+    made = [
+        replace(configuration("flexible", 2, -9.0), Ws=Ws),
+        replace(configuration("none", 0, -8.0), Ws=empty),
+        replace(configuration("none", 2, -1.0), Ws=Ws),
+    ]
+    assert list(compare(made, views).candidates) == [2]
+    # All are compared with the best of those that take part.
+    np.testing.assert_allclose(compare(made, views).excess, [-8, -7, 0])
+    # If all locations depend on all inputs, there is nothing else to report.
+    assert list(compare(made[:1], views).candidates) == [0]

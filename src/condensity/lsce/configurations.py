@@ -32,6 +32,8 @@ from condensity.lsce.settings import SearchSpace, Setting, SettingSelector, firs
 #: Number of dimensions tried beyond the best one, and the relative improvement of the loss that is
 #: required to prefer more components.
 PATIENCE, WORTH = 2, 0.01
+#: With more samples than this, the loss of a configuration is less optimistic than its folds say.
+FEW = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,13 +189,18 @@ def fewest_components(configurations: Sequence[Configuration]) -> Configuration:
 def expected_excess(configurations: Sequence[Configuration]) -> Array:
     """By how much the loss to expect from each configuration is above its held-out loss, (C,).
 
-    This is its optimism, and one standard error of its difference from the best configuration whose
-    shape does not depend on x.  So a density that depends on x more closely gets its weight only if
-    it is clearly better.
+    With few samples this is its optimism, plus one standard error of its difference from the best
+    configuration whose shape does not depend on x.  So a density that depends on x more closely
+    gets its weight only if it is clearly better.  With more than ``FEW`` samples it is smaller, in
+    inverse proportion to their number.
     """
     simple = [c for c in configurations if c.n_components == 0] or configurations
     reference = min(simple, key=lambda c: c.loss + c.optimism)
-    return np.array([c.optimism + loss_difference(c, reference)[1] for c in configurations])
+    excess = [c.optimism + loss_difference(c, reference)[1] for c in configurations]
+    assert reference.crossfit is not None
+    # The inverse of the effective number of samples.
+    inverse = float(np.sum(reference.crossfit.whole.weight**2))
+    return min(1.0, FEW * inverse) * np.array(excess)
 
 
 def loss_difference(c: Configuration, other: Configuration) -> tuple[float, float]:
