@@ -354,8 +354,8 @@ def _subspaces(
         item = view, [final.W, *starts[: min(1, len(members))]], c.setting
         final = refine_subspace(search.max_steps, item, widening=WIDENING)
     # The remaining samples have no labels, so samples that belong together could not be left out
-    # together.
-    if remaining is not None and data.labels is None:
+    # together.  A location that depends on all inputs would be evaluated in every step.
+    if remaining is not None and data.labels is None and not view.location.anywhere:
         problem = (
             refinement_problem(view, final.W, c.setting, WIDENING)
             if refined

@@ -32,6 +32,8 @@ BOOSTING = {
     "subsample": 0.7,
     "max_features": 0.5,
 }
+#: With more outputs the average has no trees: their cost is proportional to the number of outputs.
+MOST_TREE_OUTPUTS = 4
 #: Locations with less weight are left out of the average.
 NEGLIGIBLE = 0.02
 
@@ -58,8 +60,13 @@ def tree_location(X: Array, Y: Array, weight: Array, labels: Indices | None = No
 
 
 def flexible_location(X: Array, Y: Array, weight: Array, labels: Indices | None = None) -> Location:
-    """The average of the linear, the smooth and the tree location with the best weights."""
-    locators = linear_location, smooth_location, tree_location
+    """The average of the linear, the smooth and the tree location with the best weights.
+
+    With many outputs there is no tree location.
+    """
+    locators = [linear_location, smooth_location, tree_location]
+    if Y.shape[1] > MOST_TREE_OUTPUTS:
+        locators.pop()
     parts = [locator(X, Y, weight, labels) for locator in locators]
     shares = average_weights([part.residuals for part in parts], weight)
     used = [(float(v), part) for v, part in zip(shares, parts, strict=True) if v > 0]

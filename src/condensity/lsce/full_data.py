@@ -144,8 +144,12 @@ def _sums(
 ) -> Totals:
     """The basis functions of all models summed over a chunk."""
     totals = []
+    # Models with the same location share its values, which may be costly.
+    samples: dict[int, Sample] = {}
     for frame, basis, sigma_z, Ws in bases:
-        sample = frame.apply(chunk)
+        if id(frame.location) not in samples:
+            samples[id(frame.location)] = frame.apply(chunk)
+        sample = samples[id(frame.location)]
         phi_y = basis.of_outputs(sample)
         totals += [basis.sums(sample, phi_y, W, sigma_z) for W in Ws]
     return totals
