@@ -32,7 +32,7 @@ MAKERS = {
         LSCE(2, n_members=6, cv=3, location="none", **QUICK, **FIXED),
         FORK,
     ),
-    "several locations": lambda: (LSCE(1, n_members=2, cv=2, **QUICK), BOTH[:, 1]),
+    "several locations": lambda: (LSCE(1, n_members=2, cv=2, **QUICK), BOTH[:, 1] + 0.5 * FORK**2),
     "two outputs": lambda: (LSCE(2, n_members=2, cv=2, location="linear", **QUICK), BOTH),
     "lower bound": lambda: (LSCE(1, bounds=(0, None), **ONE), POSITIVE),
     "upper bound": lambda: (LSCE(1, bounds=(None, 0), **ONE), -POSITIVE),

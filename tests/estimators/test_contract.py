@@ -318,7 +318,7 @@ LAST_COMPUTATIONS = {
     ),
     "LSMI": (
         LSMI(2, n_starts=1, max_iter=5, random_state=0),
-        "condensity.estimators.subspace_search.Start",
+        "condensity.estimators.subspace_search.Start.of",
     ),
     "LSCDE": (LSCDE(random_state=0), "condensity.estimators.lscde.candidate_table"),
     "EpsilonKDE": (EpsilonKDE(random_state=0), "condensity.estimators.epsilon_kde.neighbor_table"),

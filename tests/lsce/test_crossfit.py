@@ -22,6 +22,7 @@ from condensity.lsce.configurations import (
     reselect_setting,
 )
 from condensity.lsce.consensus import (
+    LearnedSubspaces,
     complete_subspace,
     consensus,
     member_subspaces,
@@ -197,11 +198,11 @@ def test_a_search_with_a_flexible_location_starts_from_a_subspace_extended_by_it
 def test_reported_directions_are_those_that_members_and_final_search_have_in_common():
     members = [random_subspace(seed, 2, 5) for seed in range(3)]
     last = random_subspace(9, 2, 5)
-    learned = ensemble.LearnedSubspaces(members, [*members, last], Minimum(last, 0.0, 1))
+    learned = LearnedSubspaces(members, [*members, last], Minimum(last, 0.0, 1))
     mean = sum(W.T @ W for W in members) / 6 + last.T @ last / 2
     top = np.linalg.eigh(mean)[1][:, -2:]
     np.testing.assert_allclose(learned.common.T @ learned.common, top @ top.T, atol=1e-12)
-    alone = ensemble.LearnedSubspaces(members, [last], Minimum(last, 0.0, 1))
+    alone = LearnedSubspaces(members, [last], Minimum(last, 0.0, 1))
     np.testing.assert_allclose(alone.common.T @ alone.common, last.T @ last, atol=1e-12)
 
 

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,7 +19,6 @@ from condensity.lsce.dimension import (
     member_agreement,
     supported_components,
 )
-from condensity.lsce.fit import _best_configuration
 from condensity.lsce.location import constant_location
 from condensity.lsce.member import MemberView
 from condensity.lsce.settings import Setting
@@ -154,13 +152,10 @@ def test_a_configuration_in_the_average_is_preferred():
     made = [configuration("none", 2, -1.0), configuration("linear", 2, -0.9)]
     made.append(configuration("none", 1, -2.0))
     nothing = np.zeros(3)
-    options, told = SimpleNamespace(n_members=5), Comparison(nothing, nothing, nothing, [0, 1])
-    weigh = partial(_best_configuration, options, made, comparison=told)
+    weigh = partial(Comparison(nothing, nothing, nothing, [0, 1]).best, made)
     assert weigh(np.array([0.0, 0.1, 0.9])) is made[1]
     assert weigh(np.array([0.1, 0.1, 0.8])) is made[0]
     assert weigh(np.array([0.0, 0.0, 1.0])) is made[0]
-    options.n_members = 1
-    assert weigh(np.array([0.0, 0.0, 1.0])) is made[2]
 
 
 def test_reported_directions_need_no_weight_and_do_not_change_the_density(fitted, monkeypatch):

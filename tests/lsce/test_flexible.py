@@ -142,12 +142,24 @@ def test_linear_and_smooth_locations_turn_with_the_outputs():
 # Trees
 
 
-def forest_without(s, labels, label, column):
+def trees_without(s, labels, label, column, n_trees):
     """A regressor fitted to the other folds."""
     rest = labels != label
     weight = s.weight[rest] / s.weight[rest].mean()
-    model = GradientBoostingRegressor(random_state=0, **BOOSTING)
+    model = GradientBoostingRegressor(n_estimators=n_trees, random_state=0, **BOOSTING)
     return model.fit(s.X[rest], s.Y[rest, column], sample_weight=weight)
+
+
+def errors_left_out(s, labels, n_trees):
+    """The residuals of all folds, and their squares relative to the variances."""
+    residuals = np.empty_like(s.Y)
+    for label in np.unique(labels):
+        left = labels == label
+        for column in range(s.Y.shape[1]):
+            model = trees_without(s, labels, label, column, n_trees)
+            residuals[left, column] = s.Y[left, column] - model.predict(s.X[left])
+    variances = [np.cov(y, aweights=s.weight, ddof=0) for y in s.Y.T]
+    return residuals, np.mean(np.sum(s.weight[:, None] * residuals**2, axis=0) / variances)
 
 
 @pytest.mark.parametrize("labelled", [True, False])
@@ -156,13 +168,16 @@ def test_residuals_of_trees_are_those_of_fits_to_the_other_folds(labelled):
     labels = np.arange(60) // 20 if labelled else None
     found = tree_location(s.X, s.Y, s.weight, labels)
     folds = labels if labelled else np.random.default_rng(0).permutation(60) % 5
+    # Trees are added as long as the errors fall.
+    n_trees, error = 40, errors_left_out(s, folds, 40)[1]
+    while n_trees < 400 and (more := errors_left_out(s, folds, n_trees + 40)[1]) < error:
+        n_trees, error = n_trees + 40, more
+    assert 40 < n_trees < 400
+    np.testing.assert_allclose(found.residuals, errors_left_out(s, folds, n_trees)[0], rtol=1e-8)
     new, mean = np.random.default_rng(1).normal(size=(7, 3)), np.zeros((7, 2))
     for label in np.unique(folds):
-        left = folds == label
         for column in range(2):
-            model = forest_without(s, folds, label, column)
-            exact = s.Y[left, column] - model.predict(s.X[left])
-            np.testing.assert_allclose(found.residuals[left, column], exact, rtol=1e-8)
+            model = trees_without(s, folds, label, column, n_trees)
             mean[:, column] += model.predict(new) / len(np.unique(folds))
     np.testing.assert_allclose(found.at(new), mean, rtol=1e-8)
 
@@ -178,7 +193,8 @@ def test_very_few_samples_have_a_location(name, n):
 
 @pytest.mark.parametrize("name", ["smooth", "trees", "flexible"])
 def test_the_residuals_of_labelled_samples_do_not_depend_on_their_outputs(name, monkeypatch):
-    # Shares and hyperparameters are chosen with all samples, so they are fixed here.
+    # Shares, hyperparameters and the number of trees are chosen with all samples: they are fixed.
+    monkeypatch.setattr(flexible, "MOST_TREES", flexible.TREES_A_ROUND)
     fixed = gaussian_process.Hyperparameters(np.ones(3), 0.1, 0.05)
     monkeypatch.setattr(gaussian_process, "choose_hyperparameters", lambda X, Y, w: fixed)
     monkeypatch.setattr(flexible, "average_weights", lambda r, w: np.array([0.0, 0.5, 0.5]))

@@ -141,22 +141,26 @@ def explore_dimensions(
     mapper: Mapper,
     report: Callable[[Configuration], None],
     others: Sequence[Configuration] = (),
+    *,
+    simple: bool = True,
 ) -> list[Configuration]:
     """Configurations with ``dimension`` components; None tries no reduction and 1, 2, ....
 
     The latter stops when more components do not lower the loss.  A subspace contains the directions
     of its location: a location with more directions than components is skipped.  ``others`` are
-    configurations with other locations.
+    configurations with other locations.  With ``simple``, the first one has no components.
     """
     most = int(crossfit.active.sum())
     least = max(1, *(len(view.location.directions) for view in crossfit.views))
-    tries = [0, most, *range(least, most)] if dimension is None else [0, dimension]
+    if dimension is not None and dimension < min(least, most):
+        return []
+    tries = [most, *range(least, most)] if dimension is None else [dimension]
+    if simple:
+        tries = [0, *tries]
     configurations: list[Configuration] = []
     smaller: Configuration | None = None
     best: Configuration | None = None
     for dz in tries:
-        if 0 < dz < min(least, most):
-            continue
         n_others = dz - (crossfit.views[0].location.predicted is not None)
         similar = next((c for c in others if c.n_components == n_others), None)
         if dz in (0, most):

@@ -1,14 +1,17 @@
-"""The consensus of the members' subspaces."""
+"""The subspaces of a configuration, their consensus, and the subspace that is reported."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from condensity._typing import Array, Mask
 from condensity.lsce.configurations import Configuration
+from condensity.lsce.learning import subspace_without
 from condensity.lsce.member import MemberView
+from condensity.subspaces.chart import Minimum
 
 
 def rescaled_subspace(units: Array, own: Array, W: Array) -> Array:
@@ -56,3 +59,31 @@ def complete_subspace(W: Array, active: Mask) -> Array:
     rest = rest - (rest @ W.T) @ W
     missing = len(rest) - len(W)
     return np.vstack([W, np.linalg.svd(rest)[2][:missing]])
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedSubspaces:
+    """The subspaces of one configuration."""
+
+    members: Sequence[Array]  # of the cross-fitted members
+    averaged: Sequence[Array]  # those in the final average, the one of all samples last
+    final: Minimum  # learned from all samples
+
+    @property
+    def common(self) -> Array:
+        """The consensus of the subspaces in the average; half of the weight is that of the last."""
+        *members, last = self.averaged
+        return consensus([*members, *[last] * max(1, len(members))])[0]
+
+    def reported(self, view: MemberView, active: Mask) -> tuple[Array, Array]:
+        """The subspace of x (dz, dx), and the agreement of the members on it (dx,).
+
+        A density with a location that depends on all inputs depends on all directions.  Then those
+        of the density of the residuals come first, without the value of the location.
+        """
+        members = self.members or [self.final.W]
+        if not view.location.anywhere:
+            return self.common, consensus(members)[1]
+        lead, dx = view.location.directions, len(active)
+        own, *others = (subspace_without(lead, W)[:, :dx] for W in (self.common, *members))
+        return complete_subspace(own, active), consensus(others)[1]

@@ -45,6 +45,11 @@ class Comparison:
     agreement: Array  # (C,) on the last direction; NaN for the whole space
     candidates: Sequence[int]  # the configurations with the number of components to report
 
+    def best(self, configurations: Sequence[Configuration], weights: Array) -> Configuration:
+        """The best candidate, in the average if possible."""
+        rank = {i: (weights[i] == 0, configurations[i].loss) for i in self.candidates}
+        return configurations[min(rank, key=rank.__getitem__)]
+
 
 def compare(
     configurations: Sequence[Configuration], views: dict[str, MemberView]

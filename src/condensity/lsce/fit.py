@@ -30,7 +30,7 @@ from condensity.lsce.configurations import (
     fewest_components,
     reselect_setting,
 )
-from condensity.lsce.consensus import complete_subspace, consensus, member_subspaces
+from condensity.lsce.consensus import LearnedSubspaces, consensus, member_subspaces
 from condensity.lsce.crossfit import Crossfit
 from condensity.lsce.dimension import Comparison, compare
 from condensity.lsce.full_data import PendingFit, fit_coefficients, refine_with_all, refit_location
@@ -41,7 +41,6 @@ from condensity.lsce.learning import (
     refinement_problem,
     starting_points,
     subspace_containing,
-    subspace_without,
 )
 from condensity.lsce.member import MemberView, OutputKernels
 from condensity.lsce.settings import EnsembleOptions, first_setting
@@ -82,21 +81,6 @@ class EnsembleFit:
         return totals
 
 
-@dataclass(frozen=True, eq=False)
-class LearnedSubspaces:
-    """The subspaces of one configuration."""
-
-    members: Sequence[Array]  # of the cross-fitted members
-    averaged: Sequence[Array]  # those in the final average, the one of all samples last
-    final: Minimum  # learned from all samples
-
-    @property
-    def common(self) -> Array:
-        """The consensus of the subspaces in the average; half of the weight is that of the last."""
-        *members, last = self.averaged
-        return consensus([*members, *[last] * max(1, len(members))])[0]
-
-
 def fit_ensemble(
     data: TrainingData,
     options: EnsembleOptions,
@@ -117,7 +101,9 @@ def fit_ensemble(
         configurations, weights, loss = _select(data, options, views, configurations)
         stretch = _stretch(data, options, views, configurations, weights)
     used = [(c, float(w)) for c, w in zip(configurations, weights, strict=True) if w > 0]
-    best = _best_configuration(options, configurations, weights, comparison)
+    best = configurations[int(np.argmax(weights))]
+    if options.n_members > 1 and comparison is not None:
+        best = comparison.best(configurations, weights)
     if data.remaining is not None:
         Y, remaining = data.y_standardised.Y, data.remaining
         names = {best.location, *(c.location for c, _ in used)}
@@ -129,27 +115,11 @@ def fit_ensemble(
     shown = _shown_configuration(options, views, [c for c, _ in used], best)
     if id(shown) not in learned:  # it has no weight
         learned[id(shown)] = _subspaces(data, options, shown, views[shown.location], rng)
-    W, agreement = _reported_subspace(data, views[shown.location], learned[id(shown)])
+    W, agreement = learned[id(shown)].reported(views[shown.location], data.active)
     n_steps = learned[id(shown)].final.n_steps
     return EnsembleFit(
         configurations, weights, best, parts, W, agreement, n_steps, stretch, loss, comparison
     )
-
-
-def _reported_subspace(
-    data: TrainingData, view: MemberView, subspaces: LearnedSubspaces
-) -> tuple[Array, Array]:
-    """The subspace of x, and the agreement of the members on it.
-
-    A density with a location that depends on all inputs depends on all directions.  Then those of
-    the density of the residuals come first, without the value of the location.
-    """
-    members = subspaces.members or [subspaces.final.W]
-    if not view.location.anywhere:
-        return subspaces.common, consensus(members)[1]
-    lead, dx = view.location.directions, len(data.active)
-    own, *others = (subspace_without(lead, W)[:, :dx] for W in (subspaces.common, *members))
-    return complete_subspace(own, data.active), consensus(others)[1]
 
 
 def _view(data: TrainingData, options: EnsembleOptions, location: str, held: Array) -> MemberView:
@@ -203,7 +173,14 @@ def _explore(
         if data.partitions:
             crossfit = _crossfit(data, options, name)
             configurations += explore_dimensions(
-                crossfit, dz, search, rng, mapper, report, others=tuple(configurations)
+                crossfit,
+                dz,
+                search,
+                rng,
+                mapper,
+                report,
+                others=tuple(configurations),
+                simple=options.n_members > 1,
             )
             crossfit.clear()
         elif dz is not None and len(view.location.directions) <= dz:
@@ -278,22 +255,6 @@ def _too_few_components(options: EnsembleOptions, views: dict[str, MemberView]) 
         f"location={name!r} needs n_components >= {len(view.location.directions)}, got "
         f"{options.n_components}: raise n_components or pass location='none'"
     )
-
-
-def _best_configuration(
-    options: EnsembleOptions,
-    configurations: Sequence[Configuration],
-    weights: Array,
-    comparison: Comparison | None,
-) -> Configuration:
-    """The best configuration with the reported number of components, in the average if possible.
-
-    A single model reports itself.
-    """
-    if options.n_members == 1 or comparison is None:
-        return configurations[int(np.argmax(weights))]
-    candidates = comparison.candidates
-    return configurations[min(candidates, key=lambda i: (weights[i] == 0, configurations[i].loss))]
 
 
 def _shown_configuration(

@@ -23,9 +23,10 @@ from condensity.lsce.location import INNER_FOLDS, Location, linear_location, loc
 if TYPE_CHECKING:
     from sklearn.ensemble import GradientBoostingRegressor
 
-#: Boosted trees: number, learning rate, depth, smallest leaf, shares of samples and inputs.
+#: Number of trees that are added at a time, and the largest number.
+TREES_A_ROUND, MOST_TREES = 40, 400
+#: Boosted trees: learning rate, depth, smallest leaf, shares of samples and inputs.
 BOOSTING = {
-    "n_estimators": 120,
     "learning_rate": 0.1,
     "max_depth": 4,
     "min_samples_leaf": 5,
@@ -47,16 +48,26 @@ def smooth_location(X: Array, Y: Array, weight: Array, labels: Indices | None = 
 def tree_location(X: Array, Y: Array, weight: Array, labels: Indices | None = None) -> Location:
     """Boosted trees, the mean over fits that leave out one fold each.
 
-    The residuals of a fold are those of the fit without it.
+    The residuals of a fold are those of the fit without it.  Trees are added as long as these
+    residuals become smaller.
     """
     if labels is None or len(np.unique(labels)) < 2:
         labels = np.random.default_rng(0).permutation(len(X)) % min(INNER_FOLDS, len(X))
-    fits, residuals = [], np.empty_like(Y)
-    for label in np.unique(labels):
-        train, test = labels != label, labels == label
-        fits.append([_boosted(X[train], column, weight[train]) for column in Y[train].T])
-        residuals[test] = Y[test] - np.column_stack([fit.predict(X[test]) for fit in fits[-1]])
-    return location_of_all(mean_of_trees(fits), residuals, X, Y, weight)
+    parts = [(labels != label, labels == label) for label in np.unique(labels)]
+    fits = [[_without_trees() for _ in Y.T] for _ in parts]
+    variance = weight @ (Y - weight @ Y) ** 2
+    best, residuals, n_trees = np.inf, Y, 0
+    for size in range(TREES_A_ROUND, MOST_TREES + 1, TREES_A_ROUND):
+        left_out = np.empty_like(Y)
+        for (train, test), models in zip(parts, fits, strict=True):
+            for model, column in zip(models, Y[train].T, strict=True):
+                _add_trees(model, size, X[train], column, weight[train])
+            left_out[test] = Y[test] - np.column_stack([m.predict(X[test]) for m in models])
+        error = float(np.mean(weight @ left_out**2 / np.maximum(variance, 1e-300)))
+        if error >= best:
+            break
+        best, residuals, n_trees = error, left_out, size
+    return location_of_all(mean_of_trees(fits, n_trees), residuals, X, Y, weight)
 
 
 def flexible_location(X: Array, Y: Array, weight: Array, labels: Indices | None = None) -> Location:
@@ -112,17 +123,28 @@ class WeightedFunctions:
         return np.asarray(sum(weight * function(X) for weight, function in parts))
 
 
-def _boosted(X: Array, y: Array, weight: Array) -> GradientBoostingRegressor:
+def _without_trees() -> GradientBoostingRegressor:
     from sklearn.ensemble import GradientBoostingRegressor  # it imports rich if installed
 
+    return GradientBoostingRegressor(random_state=0, warm_start=True, **BOOSTING)
+
+
+def _add_trees(
+    model: GradientBoostingRegressor, size: int, X: Array, y: Array, weight: Array
+) -> None:
     scaled = weight * (len(weight) / weight.sum())
-    return GradientBoostingRegressor(random_state=0, **BOOSTING).fit(X, y, sample_weight=scaled)
+    model.set_params(n_estimators=size).fit(X, y, sample_weight=scaled)
 
 
-def mean_of_trees(fits: Sequence[Sequence[GradientBoostingRegressor]]) -> TreeSum:
-    """The mean over ``fits``, each with one regressor for each output, as arrays."""
+def mean_of_trees(
+    fits: Sequence[Sequence[GradientBoostingRegressor]], n_trees: int | None = None
+) -> TreeSum:
+    """The mean over ``fits``, each with one regressor for each output, as arrays.
+
+    Only the first ``n_trees`` of each regressor count; None: all of them.
+    """
     by_output = [m for models in zip(*fits, strict=True) for m in models]
-    trees = [tree.tree_ for m in by_output for tree in m.estimators_[:, 0]]
+    trees = [tree.tree_ for m in by_output for tree in m.estimators_[:n_trees, 0]]
     first = np.cumsum([0, *(tree.node_count for tree in trees)])
     here, start = np.arange(first[-1]), np.repeat(first[:-1], np.diff(first))
     below, above, feature, threshold = (
