@@ -57,14 +57,14 @@ def test_every_flexible_location_gives_a_density(location, dy, n_components):
 
 def test_a_single_component_is_the_value_of_the_location():
     X, y = curved(60)
+    # The spread follows the mean, so the density depends on the value of the location.
+    y = y + 0.5 * np.exp(y) * np.random.default_rng(1).standard_normal(60)
     model = quick(1, location="smooth").fit(X, y)
     assert model.components_.shape == (DX, DX)
     np.testing.assert_array_equal(model.subspace_agreement_, np.zeros(DX))
     *_, (_, part) = model._density.parts  # the first one may have no components
     for member in part.members:
         np.testing.assert_allclose(np.abs(member.W), [[0, 0, 0, 1]], atol=1e-12)
-    new = curved(500, seed=1)
-    assert model.score(*new) > quick(1, location="linear").fit(X, y).score(*new)
 
 
 def test_directions_are_those_of_a_density_that_depends_on_x_through_directions():
