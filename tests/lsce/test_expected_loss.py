@@ -7,12 +7,14 @@ import pytest
 
 from condensity import LSCE
 from condensity.data.sample import Sample
+from condensity.datasets import toy_b
 from condensity.lsce.configurations import (
     FEW,
     configure,
-    expected_excess,
+    expected_optimism,
     explore_dimensions,
     fewest_components,
+    stacking_excess,
 )
 from condensity.lsce.location import constant_location, linear_location
 from condensity.lsce.settings import SettingSelector, first_setting
@@ -65,9 +67,9 @@ def three_configurations():
     return [configure(fits[locator], dz, SEARCH, rng, map) for locator, dz in sizes]
 
 
-def test_the_expected_excess_adds_a_standard_error_of_the_gain_over_a_shape_without_x():
+def test_the_excess_adds_a_standard_error_of_the_gain_over_a_shape_without_x():
     simple, *others = made = three_configurations()
-    found = expected_excess(made)
+    found = stacking_excess(made)
     assert found[0] == pytest.approx(simple.optimism, rel=1e-12)
     weight = simple.crossfit.whole.weight
     for c, excess in zip(others, found[1:], strict=True):
@@ -77,7 +79,7 @@ def test_the_expected_excess_adds_a_standard_error_of_the_gain_over_a_shape_with
         assert excess == pytest.approx(c.optimism + variance**0.5, rel=1e-9)
 
 
-def test_with_many_samples_the_expected_excess_is_small():
+def test_with_many_samples_the_excess_is_small():
     few = three_configurations()
     n, whole = len(few[0].losses), few[0].crossfit.whole
     assert np.sum(whole.weight**2) * FEW > 1
@@ -89,9 +91,9 @@ def test_with_many_samples_the_expected_excess_is_small():
     ]
     share = FEW * np.sum(whole.weight**2) / 8
     optimism = np.array([c.optimism for c in few])
-    errors = expected_excess(few) - optimism
+    errors = stacking_excess(few) - optimism
     expected = share * (optimism + errors / np.sqrt(8))
-    np.testing.assert_allclose(expected_excess(made), expected, rtol=1e-9)
+    np.testing.assert_allclose(stacking_excess(made), expected, rtol=1e-9)
 
 
 def test_stacking_minimises_the_held_out_loss_plus_the_optimism():
@@ -104,10 +106,39 @@ def test_stacking_minimises_the_held_out_loss_plus_the_optimism():
     def total(w):
         return held_out(w)[0] + w @ optimism
 
-    assert loss == pytest.approx(total(weights), rel=1e-12)
+    assert loss == pytest.approx(held_out(weights)[0], rel=1e-12)
     rng = np.random.default_rng(1)
     for other in [*np.eye(3), *rng.dirichlet(np.ones(3), 200)]:
-        assert loss <= total(other) + 2e-3 * abs(loss)
+        assert total(weights) <= total(other) + 2e-3 * abs(loss)
+
+
+@pytest.mark.parametrize("n_members", [1, 5])
+def test_the_score_to_expect_is_the_held_out_score_less_the_optimism(n_members, monkeypatch):
+    seen = []
+
+    def recorded(configurations):
+        seen.append(expected_optimism(configurations))
+        return seen[-1]
+
+    monkeypatch.setattr("condensity.lsce.fit.expected_optimism", recorded)
+    X, y = toy_b().sample(80, random_state=0)
+    quick = {"location": "none", "n_starts": 3, "max_iter": 5, "random_state": 0}
+    model = LSCE(1, n_members=n_members, **quick).fit(X, y)
+    monkeypatch.setattr("condensity.lsce.fit.expected_optimism", lambda c: np.zeros(len(c)))
+    without = LSCE(1, n_members=n_members, **quick).fit(X, y)
+    weights = model.cv_results_["weight"]
+    difference = (without.cv_score_ - model.cv_score_) * y.std()
+    assert difference == pytest.approx(weights @ seen[-1], rel=1e-9)
+    assert difference > 0
+
+
+def test_a_location_with_more_directions_than_components_is_not_tried_at_all():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 4))
+    Y = X[:, :2] + 0.3 * rng.standard_normal((60, 2))
+    with pytest.warns(UserWarning, match="linear location skipped"):
+        model = LSCE(1, n_starts=3, max_iter=5, random_state=0).fit(X, Y)
+    assert set(model.location_weights_) == {"none"}
 
 
 def test_a_hopeless_optimism_leaves_all_weight_to_the_simple_density():

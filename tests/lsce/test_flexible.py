@@ -82,7 +82,7 @@ def test_the_weights_have_the_smallest_determinant_of_a_fine_grid(size, dy):
 def test_the_gradient_of_the_mean_variance_agrees_with_differences(monkeypatch, dy):
     losses = []
     monkeypatch.setattr(
-        flexible, "minimise_on_simplex", lambda f, k: losses.append(f) or np.full(k, 1 / k)
+        flexible, "minimise_on_simplex", lambda f, k, start: losses.append(f) or np.full(k, 1 / k)
     )
     residuals, weight = some_residuals(3, dy)
     average_weights(residuals, weight)
@@ -147,7 +147,8 @@ def trees_without(s, labels, label, column, n_trees):
     rest = labels != label
     weight = s.weight[rest] / s.weight[rest].mean()
     model = GradientBoostingRegressor(n_estimators=n_trees, random_state=0, **BOOSTING)
-    return model.fit(s.X[rest], s.Y[rest, column], sample_weight=weight)
+    X, Y = (np.round(values * 2**30) / 2**30 for values in (s.X, s.Y))
+    return model.fit(X[rest], Y[rest, column], sample_weight=weight)
 
 
 def errors_left_out(s, labels, n_trees):
@@ -180,6 +181,26 @@ def test_residuals_of_trees_are_those_of_fits_to_the_other_folds(labelled):
             model = trees_without(s, folds, label, column, n_trees)
             mean[:, column] += model.predict(new) / len(np.unique(folds))
     np.testing.assert_allclose(found.at(new), mean, rtol=1e-8)
+
+
+def test_two_locations_that_are_good_at_different_outputs_are_not_averaged():
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal((3, 200, 2))
+    # The generalised variance is largest between the two good ones: it has several minima.
+    residuals = [noise[0] * [0.05, 1.0], noise[1] * [1.0, 0.04], 3 * noise[2]]
+    weight = np.full(200, 1 / 200)
+    found = generalised_variance(average_weights(residuals, weight), residuals, weight)
+    alone = [generalised_variance(vertex, residuals, weight) for vertex in np.eye(3)]
+    assert found <= min(alone) * (1 + 1e-6)
+
+
+def test_rounding_errors_of_the_units_do_not_change_trees():
+    s = curved()
+    X = np.round(s.X, 1)  # many equal values, so that splits are equally good
+    plain = tree_location(X, s.Y, s.weight)
+    for other in (X * (1 + 2e-16) + 1e-16, X / 3 * 3):
+        again = tree_location(other, s.Y / 3 * 3, s.weight)
+        np.testing.assert_allclose(again.residuals, plain.residuals, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["smooth", "trees", "flexible"])

@@ -4,9 +4,11 @@ The covariance of the function values at two inputs is, up to a factor that canc
 
     k(x, x') = exp(-1/2 sum_i (x_i - x'_i)^2 / l_i^2) + slope x^T x' + 1,
 
-and that of sample i with itself is larger by ``noise / (n w_i)``, w the weights.  With ``K`` the
-matrix of these covariances, the mean of the process at x is ``k(x, X) A`` with ``A = K^-1 Y``, and
-the residuals of samples F that are left out together are ``(K^-1)_FF^-1 A_F`` [1]_.
+and that of sample i with itself is larger by ``noise / (n w_i)``, w the weights.  The mean mu of
+the process is unknown; its estimate is the generalised least-squares mean.  With ``K`` the matrix
+of these covariances and ``Q = K^-1 - K^-1 1 1^T K^-1 / (1^T K^-1 1)``, the mean of the process at x
+is ``mu + k(x, X) A`` with ``A = Q Y``.  The residuals of samples F that are left out together, also
+from the estimate of mu, are ``(Q_FF)^-1 A_F`` [1]_.
 
 The length scales, the slope and the noise maximise the marginal likelihood.  The outputs have the
 covariance K between samples and an unknown covariance between outputs.  With the latter at its
@@ -185,16 +187,19 @@ def fit_process(
     ndarray of shape (n, dy)
         The residuals.
     """
-    chosen, mean = choose_hyperparameters(X, Y, weight), weight @ Y
+    chosen = choose_hyperparameters(X, Y, weight)
     K = covariances(X, X, chosen.lengths, chosen.slope)
     K[np.diag_indices(len(K))] += chosen.noise / (len(weight) * weight)
-    inverse, _ = _inverse(K)
-    A = inverse @ (Y - mean)
+    Q, _ = _inverse(K)
+    total = Q.sum(axis=1)
+    mean = total @ Y / total.sum()
+    Q -= np.outer(total, total / total.sum())
+    A = Q @ Y
     function = SmoothFunction(X, A, mean, chosen.lengths, chosen.slope)
     if labels is None or len(np.unique(labels)) < 2:
-        return function, A / np.diagonal(inverse)[:, None]
+        return function, A / np.diagonal(Q)[:, None]
     residuals = np.empty_like(A)
     for label in np.unique(labels):
         F = np.flatnonzero(labels == label)
-        residuals[F] = np.linalg.solve(inverse[np.ix_(F, F)], A[F])
+        residuals[F] = np.linalg.solve(Q[np.ix_(F, F)], A[F])
     return function, residuals

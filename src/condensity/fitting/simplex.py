@@ -13,11 +13,15 @@ from condensity._typing import Array
 Loss = Callable[[Array], tuple[float, Array]]
 
 
-def minimise_on_simplex(loss: Loss, size: int) -> Array:
-    """Minimise a convex ``loss``, given with its gradient, over weights that sum to one."""
+def minimise_on_simplex(loss: Loss, size: int, start: Array | None = None) -> Array:
+    """Minimise a ``loss``, given with its gradient, over weights that sum to one.
+
+    The minimum is the global one if the loss is convex.  The first weights are ``start`` (size,),
+    or equal.
+    """
     if size == 1:
         return np.ones(1)
-    start = np.full(size, 1.0 / size)
+    start = np.full(size, 1.0 / size) if start is None else start
     unit = max(abs(loss(start)[0]), 1e-300)
     solution = minimize(
         lambda w: tuple(part / unit for part in loss(w)),

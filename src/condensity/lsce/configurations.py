@@ -190,21 +190,34 @@ def fewest_components(configurations: Sequence[Configuration]) -> Configuration:
     )
 
 
-def expected_excess(configurations: Sequence[Configuration]) -> Array:
+def expected_optimism(configurations: Sequence[Configuration]) -> Array:
     """By how much the loss to expect from each configuration is above its held-out loss, (C,).
 
-    With few samples this is its optimism, plus one standard error of its difference from the best
-    configuration whose shape does not depend on x.  So a density that depends on x more closely
-    gets its weight only if it is clearly better.  With more than ``FEW`` samples it is smaller, in
+    With few samples this is what its folds say.  With more than ``FEW`` samples it is smaller, in
     inverse proportion to their number.
+    """
+    crossfit = configurations[0].crossfit
+    assert crossfit is not None
+    return _share(crossfit) * np.array([c.optimism for c in configurations])
+
+
+def stacking_excess(configurations: Sequence[Configuration]) -> Array:
+    """What stacking adds to the held-out losses of the configurations, (C,).
+
+    This is the optimism, and one standard error of the difference from the best configuration whose
+    shape does not depend on x.  So a density that depends on x more closely gets its weight only if
+    it is clearly better.  With many samples this is small too.
     """
     simple = [c for c in configurations if c.n_components == 0] or configurations
     reference = min(simple, key=lambda c: c.loss + c.optimism)
-    excess = [c.optimism + loss_difference(c, reference)[1] for c in configurations]
     assert reference.crossfit is not None
-    # The inverse of the effective number of samples.
-    inverse = float(np.sum(reference.crossfit.whole.weight**2))
-    return min(1.0, FEW * inverse) * np.array(excess)
+    errors = np.array([loss_difference(c, reference)[1] for c in configurations])
+    return expected_optimism(configurations) + _share(reference.crossfit) * errors
+
+
+def _share(crossfit: Crossfit) -> float:
+    """``FEW`` divided by the effective number of samples, but at most 1."""
+    return min(1.0, FEW * float(np.sum(crossfit.whole.weight**2)))
 
 
 def loss_difference(c: Configuration, other: Configuration) -> tuple[float, float]:

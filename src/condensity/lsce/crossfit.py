@@ -74,6 +74,7 @@ class Crossfit:
     views: Sequence[MemberView]  # ordered by partition
     n_partitions: int
     score: Score
+    full_views: Sequence[MemberView] = ()  # the same with all centres
     #: Tables by view and sigma_y: subspaces of all dimensions use the same ones.
     cache: dict[tuple[int, float], ScoreTables] = field(
         default_factory=dict, init=False, repr=False

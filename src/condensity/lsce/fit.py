@@ -25,10 +25,11 @@ from condensity.lsce.averaged import AveragedMembers
 from condensity.lsce.calibration import best_stretch
 from condensity.lsce.configurations import (
     Configuration,
-    expected_excess,
+    expected_optimism,
     explore_dimensions,
     fewest_components,
     reselect_setting,
+    stacking_excess,
 )
 from condensity.lsce.consensus import LearnedSubspaces, consensus, member_subspaces
 from condensity.lsce.crossfit import Crossfit
@@ -98,7 +99,7 @@ def fit_ensemble(
     comparison = compare(configurations, views)
     weights, loss, stretch = np.ones(1), np.nan, np.ones(data.n_outputs)
     if data.partitions:
-        configurations, weights, loss = _select(data, options, views, configurations)
+        configurations, weights, loss = _select(options, views, configurations)
         stretch = _stretch(data, options, views, configurations, weights)
     used = [(c, float(w)) for c, w in zip(configurations, weights, strict=True) if w > 0]
     best = configurations[int(np.argmax(weights))]
@@ -135,26 +136,19 @@ def _view(data: TrainingData, options: EnsembleOptions, location: str, held: Arr
     )
 
 
-def _member_views(data: TrainingData, options: EnsembleOptions, location: str) -> list[MemberView]:
-    """One view for each fold of each partition, with all centres."""
-    return [_view(data, options, location, held) for folds in data.partitions for held in folds]
-
-
 def _crossfit(data: TrainingData, options: EnsembleOptions, location: str) -> Crossfit:
-    """The views of all members with the centres of model selection."""
-    views = [view.thinned(SELECTION_CENTERS) for view in _member_views(data, options, location)]
+    """The views of all members, one for each fold, with the centres of model selection."""
+    full = [_view(data, options, location, held) for folds in data.partitions for held in folds]
+    views = [view.thinned(SELECTION_CENTERS) for view in full]
     whole, n_partitions = data.y_standardised, len(data.partitions)
     active = views[0].active(data.active)
-    return Crossfit(location, whole, active, views, n_partitions, options.score)
+    return Crossfit(location, whole, active, views, n_partitions, options.score, full)
 
 
-def _with_all_centers(data: TrainingData, options: EnsembleOptions, crossfit: Crossfit) -> Crossfit:
+def _with_all_centers(crossfit: Crossfit) -> Crossfit:
     """The views of all members with all centres; the same object if it has them already."""
-    if all(len(view.basis) < SELECTION_CENTERS for view in crossfit.views):
-        return crossfit
-    views = _member_views(data, options, crossfit.location)
-    more = any(len(view.basis) > SELECTION_CENTERS for view in views)
-    return replace(crossfit, views=views) if more else crossfit
+    more = any(len(view.basis) > SELECTION_CENTERS for view in crossfit.full_views)
+    return replace(crossfit, views=crossfit.full_views) if more else crossfit
 
 
 def _explore(
@@ -191,7 +185,6 @@ def _explore(
 
 
 def _select(
-    data: TrainingData,
     options: EnsembleOptions,
     views: dict[str, MemberView],
     configurations: Sequence[Configuration],
@@ -208,7 +201,7 @@ def _select(
         name, crossfit = configurations[i].location, configurations[i].crossfit
         assert crossfit is not None
         if name not in full:
-            full[name] = _with_all_centers(data, options, crossfit)
+            full[name] = _with_all_centers(crossfit)
     if any(configurations[i].crossfit is not full[configurations[i].location] for i in used):
         for name, crossfit in full.items():
             search = options.search_space(views[name])
@@ -222,11 +215,14 @@ def _select(
 def _weigh(
     options: EnsembleOptions, configurations: Sequence[Configuration]
 ) -> tuple[Array, float]:
-    """Stacking weights and their loss; a single model gives the best configuration weight one."""
+    """Stacking weights and the loss to expect; a single model is the best configuration."""
     if options.n_members > 1:
-        return stack([c.evaluate() for c in configurations], expected_excess(configurations))
-    best = fewest_components(configurations)
-    return np.array([float(c is best) for c in configurations]), best.loss + best.optimism
+        evaluations = [c.evaluate() for c in configurations]
+        weights, loss = stack(evaluations, stacking_excess(configurations))
+    else:
+        best = fewest_components(configurations)
+        weights, loss = np.array([float(c is best) for c in configurations]), best.loss
+    return weights, loss + float(weights @ expected_optimism(configurations))
 
 
 def _stretch(

@@ -23,6 +23,8 @@ from condensity.lsce.location import INNER_FOLDS, Location, linear_location, loc
 if TYPE_CHECKING:
     from sklearn.ensemble import GradientBoostingRegressor
 
+#: Trees are learned from values rounded to multiples of this unit.
+GRID = 2.0**-30
 #: Number of trees that are added at a time, and the largest number.
 TREES_A_ROUND, MOST_TREES = 40, 400
 #: Boosted trees: learning rate, depth, smallest leaf, shares of samples and inputs.
@@ -35,6 +37,8 @@ BOOSTING = {
 }
 #: With more outputs the average has no trees: their cost is proportional to the number of outputs.
 MOST_TREE_OUTPUTS = 4
+#: With more samples the average has no Gaussian process: it needs the inverse of an n x n matrix.
+MOST_SMOOTH_ROWS = 5000
 #: Locations with less weight are left out of the average.
 NEGLIGIBLE = 0.02
 
@@ -55,14 +59,16 @@ def tree_location(X: Array, Y: Array, weight: Array, labels: Indices | None = No
         labels = np.random.default_rng(0).permutation(len(X)) % min(INNER_FOLDS, len(X))
     parts = [(labels != label, labels == label) for label in np.unique(labels)]
     fits = [[_without_trees() for _ in Y.T] for _ in parts]
+    # Two splits may be equally good but for rounding, and then the units of the data would decide.
+    grid_X, grid_Y = (np.round(values / GRID) * GRID for values in (X, Y))
     variance = weight @ (Y - weight @ Y) ** 2
     best, residuals, n_trees = np.inf, Y, 0
     for size in range(TREES_A_ROUND, MOST_TREES + 1, TREES_A_ROUND):
         left_out = np.empty_like(Y)
         for (train, test), models in zip(parts, fits, strict=True):
-            for model, column in zip(models, Y[train].T, strict=True):
-                _add_trees(model, size, X[train], column, weight[train])
-            left_out[test] = Y[test] - np.column_stack([m.predict(X[test]) for m in models])
+            for model, column in zip(models, grid_Y[train].T, strict=True):
+                _add_trees(model, size, grid_X[train], column, weight[train])
+            left_out[test] = Y[test] - np.column_stack([m.predict(grid_X[test]) for m in models])
         error = float(np.mean(weight @ left_out**2 / np.maximum(variance, 1e-300)))
         if error >= best:
             break
@@ -73,11 +79,13 @@ def tree_location(X: Array, Y: Array, weight: Array, labels: Indices | None = No
 def flexible_location(X: Array, Y: Array, weight: Array, labels: Indices | None = None) -> Location:
     """The average of the linear, the smooth and the tree location with the best weights.
 
-    With many outputs there is no tree location.
+    With many samples there is no smooth location, with many outputs no tree location.
     """
-    locators = [linear_location, smooth_location, tree_location]
-    if Y.shape[1] > MOST_TREE_OUTPUTS:
-        locators.pop()
+    locators = [linear_location]
+    if len(X) <= MOST_SMOOTH_ROWS:
+        locators.append(smooth_location)
+    if Y.shape[1] <= MOST_TREE_OUTPUTS:
+        locators.append(tree_location)
     parts = [locator(X, Y, weight, labels) for locator in locators]
     shares = average_weights([part.residuals for part in parts], weight)
     used = [(float(v), part) for v, part in zip(shares, parts, strict=True) if v > 0]
@@ -105,7 +113,13 @@ def average_weights(residuals: Sequence[Array], weight: Array) -> Array:
         value = float(np.exp(2.0 * np.mean(np.log(np.diagonal(factor[0])))))
         return value, value * (2.0 / R.shape[2]) * np.einsum("jnd,nd->j", R, slope)
 
-    v = minimise_on_simplex(mean_variance, len(R))
+    # With several outputs there may be several minima.
+    equal = np.full(len(R), 1.0 / len(R))
+    starts = [equal, *(0.9 * vertex + 0.1 * equal for vertex in np.eye(len(R)))]
+    if R.shape[2] == 1:
+        starts = starts[:1]
+    ends = [minimise_on_simplex(mean_variance, len(R), start) for start in starts]
+    v = min(ends, key=lambda end: mean_variance(end)[0])
     v[v < NEGLIGIBLE] = 0.0
     return np.asarray(v / v.sum())
 

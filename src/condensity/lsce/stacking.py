@@ -23,37 +23,36 @@ from condensity.lsce.crossfit import HeldOutEvaluation
 NEGLIGIBLE = 0.02
 
 
-def stack(evaluations: Sequence[HeldOutEvaluation], optimism: Array) -> tuple[Array, float]:
-    """Weights (C,) of the evaluated densities, and the loss to expect from their average.
+def stack(evaluations: Sequence[HeldOutEvaluation], excess: Array) -> tuple[Array, float]:
+    """Weights (C,) of the evaluated densities, and the held-out loss of their average.
 
-    The weights are non-negative and sum to one.  ``optimism`` (C,) is by how much the held-out loss
-    of each density is below the loss to expect from it.  It makes the weights prefer densities with
-    few choices if there are few samples.
+    The weights are non-negative and sum to one.  They minimise the held-out loss of the average
+    plus the weighted mean of ``excess`` (C,), which makes them prefer densities with few choices if
+    there are few samples.
     """
     names = [j.crossfit.location for j in evaluations]
     weights = np.zeros(len(evaluations))
     for name in dict.fromkeys(names):  # products between locations are costly
         rows = [i for i, other in enumerate(names) if other == name]
-        loss = expected_loss([evaluations[i] for i in rows], optimism[rows])
-        weights[rows] = minimise_on_simplex(loss, len(rows))
+        loss = loss_of_average([evaluations[i] for i in rows])
+        weights[rows] = minimise_on_simplex(with_excess(loss, excess[rows]), len(rows))
     kept = [i for i, weight in enumerate(weights) if weight > NEGLIGIBLE]
     weights[:] = 0.0
-    loss = expected_loss([evaluations[i] for i in kept], optimism[kept])
-    stacked = minimise_on_simplex(loss, len(kept))
+    loss = loss_of_average([evaluations[i] for i in kept])
+    stacked = minimise_on_simplex(with_excess(loss, excess[kept]), len(kept))
     stacked[stacked < NEGLIGIBLE] = 0.0
     weights[kept] = stacked / stacked.sum()
     return weights, loss(weights[kept])[0]
 
 
-def expected_loss(evaluations: Sequence[HeldOutEvaluation], optimism: Array) -> Loss:
-    """The held-out loss of a weighted average plus the weighted mean of ``optimism``."""
-    held_out = loss_of_average(evaluations)
+def with_excess(loss: Loss, excess: Array) -> Loss:
+    """The loss plus the weighted mean of ``excess`` (C,)."""
 
-    def loss(w: Array) -> tuple[float, Array]:
-        value, gradient = held_out(w)
-        return value + float(w @ optimism), gradient + optimism
+    def total(w: Array) -> tuple[float, Array]:
+        value, gradient = loss(w)
+        return value + float(w @ excess), gradient + excess
 
-    return loss
+    return total
 
 
 def loss_of_average(evaluations: Sequence[HeldOutEvaluation]) -> Loss:
