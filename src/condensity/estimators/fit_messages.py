@@ -80,7 +80,7 @@ def warn_of_outliers(data: TrainingData, most: int = 3) -> None:
         f"left out of the fit: {found.n} of {data.n_given} samples, with values so far from all "
         f"others that they would determine it: {'; '.join(described)}. Correct or drop these rows; "
         "if the values are genuine, transform the column, for instance to its logarithm, or pass "
-        "outliers='keep'",
+        "outliers='keep' (on the command line --keep-outliers)",
         UserWarning,
         stacklevel=3,
     )
