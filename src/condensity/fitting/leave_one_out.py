@@ -8,7 +8,8 @@ normalised kernel density, and leaves the kernel of each sample out of its own d
 Here ``c_ik`` is the weight of centre k.  It is 0 if sample i is that centre or is in the same
 group.  ``N_0`` is the background.  With q_i the normalised weights, the loss is the weighted mean
 of ``1/2 q_i^T A q_i - q_i^T a_i``, with the tables A and a of the squared loss (module
-``scores``).  No coefficients are fitted, so only W can overfit.
+``scores``), plus ``MOMENT_SHARE`` times the loss of mean and variance (module
+``dawid_sebastiani``).  No coefficients are fitted, so only W can overfit.
 """
 
 from __future__ import annotations
@@ -21,8 +22,12 @@ import numpy as np
 from condensity._typing import Array
 from condensity._utils.numerics import LOG2_E
 from condensity.data.sample import Sample
+from condensity.fitting.dawid_sebastiani import moment_loss, powers
 from condensity.fitting.kernels import pull_to_subspace, squared_distances
 from condensity.fitting.scores import SCORES, Gaussians
+
+#: Weight of the loss of mean and variance, relative to the squared loss of the density.
+MOMENT_SHARE = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +36,13 @@ class OutputView:
 
     of_y: Callable[[Array], Array]
     components: Gaussians  # the background last
+    values: Array  # (b, dy) of the function at the centres
 
     @classmethod
     def of(cls, of_y: Callable[[Array], Array], V: Array, sigma_y: float) -> OutputView:
         """The view with a component of width ``sigma_y`` at each centre ``V`` (b, dy)."""
-        return cls(of_y, variance_preserving(of_y(V), sigma_y))
+        values = of_y(V)
+        return cls(of_y, variance_preserving(values, sigma_y), values)
 
     def match(self, Y: Array) -> Array:
         """The table a for the rows of ``Y`` (m, dy): (m, b + 1)."""
@@ -61,6 +68,21 @@ def mean_of(tables: Sequence[Array]) -> Array:
     return np.asarray(sum(tables[1:], start=tables[0]) / len(tables))
 
 
+def tables(views: Sequence[OutputView], Y: Array) -> dict[str, Array]:
+    """What the loss of a sample depends on besides its weights, for outputs ``Y`` (m, dy)."""
+    return {
+        "match": mean_of([view.match(Y) for view in views]),
+        "targets": np.hstack([view.of_y(Y) for view in views]),
+    }
+
+
+def moment_table(views: Sequence[OutputView]) -> Array:
+    """The powers of the values of all views; the background has the mean 0 and the variance 1."""
+    table = powers(np.hstack([view.values for view in views]))
+    n_functions = table.shape[1] // 2
+    return np.vstack([table, np.repeat([0.0, 1.0], n_functions)])
+
+
 @dataclass(frozen=True, eq=False)
 class LeaveOneOutLoss:
     """Leave-one-out loss for fixed components of y, as a function of W."""
@@ -71,6 +93,8 @@ class LeaveOneOutLoss:
     weight: Array  # (n,), sums to one
     match: Array  # (n, b + 1) the table a, the background last
     pair: Array  # (b + 1, b + 1) the table A
+    targets: Array  # (n, J) the functions of y whose mean and variance are evaluated
+    powers: Array  # (b + 1, 2 J) the same at the centres and their squares, the background last
     sigma_z: float
     log_background: float  # log a_0, finite
     views: tuple[OutputView, ...]  # of y; the tables are means over them
@@ -86,13 +110,13 @@ class LeaveOneOutLoss:
             X=self.X[none],
             weight=self.weight[none],
             match=self.match[none],
+            targets=self.targets[none],
             log_mass=np.log(mass),
         )
 
     def over(self, sample: Sample) -> LeaveOneOutLoss:
         """The same loss at other samples, in the same coordinates."""
-        match = mean_of([view.match(sample.Y) for view in self.views])
-        return replace(self, X=sample.X, weight=sample.weight, match=match)
+        return replace(self, X=sample.X, weight=sample.weight, **tables(self.views, sample.Y))
 
     def at(self, W: Array) -> LeaveOneOutPoint:
         """Evaluate the loss in the coordinates ``z = W x``, W of shape (dz, dx)."""
@@ -106,9 +130,13 @@ class LeaveOneOutLoss:
         np.exp2(q, out=q)
         q /= q.sum(axis=1, keepdims=True)
         slope = q @ self.pair
-        value = self.weight @ np.einsum("ik,ik->i", 0.5 * slope - self.match, q)
+        losses = np.einsum("ik,ik->i", 0.5 * slope - self.match, q)
         slope -= self.match
-        return LeaveOneOutPoint(self, W, q, slope, float(value))
+        moment_losses, moment_slope = moment_loss(q, self.powers, self.targets)
+        losses += MOMENT_SHARE * moment_losses
+        moment_slope *= MOMENT_SHARE
+        slope += moment_slope
+        return LeaveOneOutPoint(self, W, q, slope, float(self.weight @ losses))
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,6 +29,8 @@ from condensity.fitting.leave_one_out import (
     LeaveOneOutLoss,
     OutputView,
     mean_of,
+    moment_table,
+    tables,
     variance_preserving,
 )
 from condensity.fitting.moments import Sums, lebesgue
@@ -187,15 +189,16 @@ class MemberView:
         kernels = gaussian(squared_distances(X @ W.T, centers @ W.T), sigma_z)
         background = BACKGROUND * float(weight @ (apart * kernels) @ mass)
         return LeaveOneOutLoss(
-            X,
-            centers,
-            log_mass,
-            weight,
-            mean_of([view.match(Y[at]) for view in views]),
-            mean_of([view.pair() for view in views]),
-            sigma_z,
-            float(np.log(max(background, np.finfo(float).tiny))),
-            views,
+            X=X,
+            centers=centers,
+            log_mass=log_mass,
+            weight=weight,
+            pair=mean_of([view.pair() for view in views]),
+            powers=moment_table(views),
+            sigma_z=sigma_z,
+            log_background=float(np.log(max(background, np.finfo(float).tiny))),
+            views=views,
+            **tables(views, Y[at]),
         )
 
 

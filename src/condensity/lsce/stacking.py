@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from condensity._typing import Array
+from condensity._typing import Array, Indices
 from condensity._utils.numerics import row_blocks
 from condensity.distributions._overlap import overlap
 from condensity.distributions.block import Block
@@ -30,19 +30,25 @@ def stack(evaluations: Sequence[HeldOutEvaluation], excess: Array) -> tuple[Arra
     plus the weighted mean of ``excess`` (C,), which makes them prefer densities with few choices if
     there are few samples.
     """
-    names = [j.crossfit.location for j in evaluations]
-    weights = np.zeros(len(evaluations))
-    for name in dict.fromkeys(names):  # products between locations are costly
-        rows = [i for i, other in enumerate(names) if other == name]
-        loss = loss_of_average([evaluations[i] for i in rows])
-        weights[rows] = minimise_on_simplex(with_excess(loss, excess[rows]), len(rows))
-    kept = [i for i, weight in enumerate(weights) if weight > NEGLIGIBLE]
-    weights[:] = 0.0
-    loss = loss_of_average([evaluations[i] for i in kept])
-    stacked = minimise_on_simplex(with_excess(loss, excess[kept]), len(kept))
+    loss = loss_of_average(evaluations)
+    weights = minimise_on_simplex(with_excess(loss, excess), len(evaluations))
+    kept = np.flatnonzero(weights >= NEGLIGIBLE)
+
+    def loss_of_kept(w: Array) -> tuple[float, Array]:
+        value, gradient = loss(_padded(w, kept, len(evaluations)))
+        return value, gradient[kept]
+
+    stacked = minimise_on_simplex(with_excess(loss_of_kept, excess[kept]), len(kept))
     stacked[stacked < NEGLIGIBLE] = 0.0
-    weights[kept] = stacked / stacked.sum()
-    return weights, loss(weights[kept])[0]
+    stacked /= stacked.sum()
+    return _padded(stacked, kept, len(evaluations)), loss_of_kept(stacked)[0]
+
+
+def _padded(w: Array, kept: Indices, size: int) -> Array:
+    """Weights (size,) that are ``w`` where they are kept, and 0 elsewhere."""
+    weights = np.zeros(size)
+    weights[kept] = w
+    return weights
 
 
 def with_excess(loss: Loss, excess: Array) -> Loss:
