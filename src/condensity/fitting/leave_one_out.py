@@ -68,12 +68,14 @@ def mean_of(tables: Sequence[Array]) -> Array:
     return np.asarray(sum(tables[1:], start=tables[0]) / len(tables))
 
 
-def tables(views: Sequence[OutputView], Y: Array) -> dict[str, Array]:
-    """What the loss of a sample depends on besides its weights, for outputs ``Y`` (m, dy)."""
-    return {
-        "match": mean_of([view.match(Y) for view in views]),
-        "targets": np.hstack([view.of_y(Y) for view in views]),
-    }
+def match_table(views: Sequence[OutputView], Y: Array) -> Array:
+    """The mean of the tables a of all views for outputs ``Y`` (m, dy)."""
+    return mean_of([view.match(Y) for view in views])
+
+
+def moment_targets(views: Sequence[OutputView], Y: Array) -> Array:
+    """The values of all views at outputs ``Y`` (m, dy): (m, J)."""
+    return np.hstack([view.of_y(Y) for view in views])
 
 
 def moment_table(views: Sequence[OutputView]) -> Array:
@@ -116,7 +118,9 @@ class LeaveOneOutLoss:
 
     def over(self, sample: Sample) -> LeaveOneOutLoss:
         """The same loss at other samples, in the same coordinates."""
-        return replace(self, X=sample.X, weight=sample.weight, **tables(self.views, sample.Y))
+        match = match_table(self.views, sample.Y)
+        targets = moment_targets(self.views, sample.Y)
+        return replace(self, X=sample.X, weight=sample.weight, match=match, targets=targets)
 
     def at(self, W: Array) -> LeaveOneOutPoint:
         """Evaluate the loss in the coordinates ``z = W x``, W of shape (dz, dx)."""

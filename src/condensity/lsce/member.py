@@ -28,9 +28,10 @@ from condensity.fitting.kernels import gaussian, squared_distances
 from condensity.fitting.leave_one_out import (
     LeaveOneOutLoss,
     OutputView,
+    match_table,
     mean_of,
     moment_table,
-    tables,
+    moment_targets,
     variance_preserving,
 )
 from condensity.fitting.moments import Sums, lebesgue
@@ -198,7 +199,8 @@ class MemberView:
             sigma_z=sigma_z,
             log_background=float(np.log(max(background, np.finfo(float).tiny))),
             views=views,
-            **tables(views, Y[at]),
+            match=match_table(views, Y[at]),
+            targets=moment_targets(views, Y[at]),
         )
 
 
