@@ -34,7 +34,7 @@ from condensity.fitting.scores import SCORES
 from condensity.lsce.averaged import Ensemble
 from condensity.lsce.configurations import Configuration
 from condensity.lsce.fit import EnsembleFit, fit_ensemble
-from condensity.lsce.location_names import check_location
+from condensity.lsce.location_names import REDUCED, check_location
 from condensity.lsce.settings import EnsembleOptions, SearchSpace
 from condensity.subspaces.grassmann import orient_signs
 
@@ -366,6 +366,8 @@ class LSCE(DensityReducer):
                 max_steps=check_count("max_iter", self.max_iter, low=1),
             ),
             n_members=check_count("n_members", self.n_members, low=1),
+            reduced=isinstance(self.location, str) and self.location in REDUCED,
+            only_reduced=isinstance(self.location, str) and self.location == "reduced",
         )
 
     def _check_against(self, data: TrainingData, options: EnsembleOptions) -> EnsembleOptions:

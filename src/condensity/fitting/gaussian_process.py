@@ -19,6 +19,14 @@ best value, minus the log likelihood is, up to a constant,
 It does not depend on the basis in which the outputs are measured, and neither do the predictions:
 a linear relation between outputs holds for the predictions too.
 
+With few inputs, some samples C are enough to carry the function (``fit_sparse_process``).  It is
+then ``mu + k(x, C) A`` with the A of smallest penalised squared error over all samples,
+
+    sum_i n w_i / noise |y_i - mu - k(x_i, C) A|^2 + tr A^T k(C, C) A.
+
+This is a ridge regression, so residuals of samples left out have a closed form.  With all samples
+as C it is the mean of the process.
+
 References
 ----------
 .. [1] C. E. Rasmussen, C. K. I. Williams, "Gaussian Processes for Machine Learning," MIT Press,
@@ -30,7 +38,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, lapack
+from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
 from scipy.optimize import minimize
 
 from condensity._typing import Array, Indices
@@ -45,6 +53,8 @@ MAX_STEPS = 40
 PRIOR_LENGTH, PRIOR_SD = 2.0, 1.5
 #: Bounds of the length scales, the slope and the noise.
 LENGTHS, SLOPES, NOISES = (0.05, 1e3), (1e-6, 1e2), (1e-6, 1e2)
+#: Added to the covariances of centres, relative to their mean: nearby centres are almost equal.
+JITTER = 1e-8
 #: First values of the slope and the noise.
 FIRST_SLOPE, FIRST_NOISE = 0.1, 0.1
 
@@ -203,3 +213,39 @@ def fit_process(
         F = np.flatnonzero(labels == label)
         residuals[F] = np.linalg.solve(Q[np.ix_(F, F)], A[F])
     return function, residuals
+
+
+def fit_sparse_process(
+    X: Array, Y: Array, weight: Array, labels: Indices | None, n_centers: int
+) -> tuple[SmoothFunction, Array]:
+    """The smooth function with at most ``n_centers`` centres, fitted to all samples.
+
+    Parameters and results are those of ``fit_process``.  The centres are evenly spaced in the order
+    of the samples.
+    """
+    n = len(X)
+    chosen = choose_hyperparameters(X, Y, weight)
+    centers = X[np.linspace(0, n - 1, min(n, n_centers), dtype=int)]
+    K = covariances(centers, centers, chosen.lengths, chosen.slope)
+    K[np.diag_indices(len(K))] += JITTER * np.mean(np.diagonal(K))
+    L = np.linalg.cholesky(K)
+    features = solve_triangular(
+        L, covariances(centers, X, chosen.lengths, chosen.slope), lower=True
+    ).T
+    G, precision = np.column_stack([features, np.ones(n)]), n * weight / chosen.noise
+    S = (G * precision[:, None]).T @ G
+    S[np.diag_indices(len(K))] += 1.0  # not the last one: the mean has no penalty
+    half = solve_triangular(np.linalg.cholesky(S), G.T, lower=True).T * np.sqrt(precision)[:, None]
+    # With the hat matrix H = half half^T, B = S^-1 G^T P y and the residuals are y - G B.
+    scaled = np.sqrt(precision)[:, None] * Y
+    B = cho_solve(cho_factor(S, lower=True), (G * np.sqrt(precision)[:, None]).T @ scaled)
+    A = solve_triangular(L, B[:-1], lower=True, trans="T")
+    function = SmoothFunction(centers, A, B[-1], chosen.lengths, chosen.slope)
+    errors = scaled - half @ (half.T @ scaled)
+    if labels is None or len(np.unique(labels)) < 2:
+        errors /= np.maximum(1.0 - np.einsum("ij,ij->i", half, half), 1e-12)[:, None]
+    else:
+        for label in np.unique(labels):
+            F = np.flatnonzero(labels == label)
+            errors[F] = np.linalg.solve(np.eye(len(F)) - half[F] @ half[F].T, errors[F])
+    return function, errors / np.sqrt(precision)[:, None]

@@ -37,6 +37,7 @@ from condensity.lsce.averaged import AveragedMembers, Ensemble
 from condensity.lsce.flexible import WeightedFunctions
 from condensity.lsce.location import Constant, FittedRegressor, Plane, PredictedInput
 from condensity.lsce.member import Coefficients
+from condensity.lsce.reduced import ReducedFunction
 from condensity.tables.evaluate import Evaluation
 from condensity.tables.frames import Column
 from condensity.tables.model import TableModel
@@ -55,6 +56,7 @@ VALUES: dict[str, Any] = {
     "NeighborDensity": NeighborDensity,
     "Plane": Plane,
     "PredictedInput": PredictedInput,
+    "ReducedFunction": ReducedFunction,
     "Sample": Sample,
     "Scaling": Scaling,
     "SmoothFunction": SmoothFunction,

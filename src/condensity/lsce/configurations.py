@@ -48,6 +48,7 @@ class Configuration:
     crossfit: Crossfit | None  # None without folds
     refined: bool = False  # whether the subspaces were refined
     optimism: float = 0.0  # by which its loss is too low, because it was chosen
+    base: Configuration | None = None  # with the same subspaces, if the location is a function of z
 
     def __repr__(self) -> str:
         s = self.setting
@@ -56,6 +57,13 @@ class Configuration:
             f"loss={self.loss:.4g}, sigma_z={s.sigma_z:.3g}, sigma_y={s.sigma_y:.3g}, "
             f"penalty={s.penalty:g})"
         )
+
+    @property
+    def key(self) -> str:
+        """A name for the view of the configuration; those with the same location share it."""
+        if self.base is None:
+            return self.location
+        return f"{self.location} {self.base.location} {self.n_components}"
 
     @property
     def loss(self) -> float:
@@ -115,11 +123,21 @@ def configure(
     return replace(best, optimism=max(refined.optimism, learned.optimism))
 
 
+def configure_reduced(
+    base: Configuration, crossfit: Crossfit, search: SearchSpace
+) -> Configuration:
+    """The subspaces of ``base`` with a location that is a function of z, and the best setting."""
+    selector = SettingSelector(crossfit, base.Ws, search)
+    setting = selector.choose(first_setting(search, base.n_components), coarse=True, strides=(2,))
+    new = _with_best_setting(selector, setting, refined=base.refined)
+    return replace(new, base=base)
+
+
 def reselect_setting(c: Configuration, crossfit: Crossfit, search: SearchSpace) -> Configuration:
     """The same subspaces with the centres of ``crossfit``, and the best setting near theirs."""
     selector = SettingSelector(crossfit, c.Ws, search)
     new = _with_best_setting(selector, c.setting, refined=c.refined)
-    return replace(new, optimism=max(c.optimism, new.optimism))
+    return replace(new, optimism=max(c.optimism, new.optimism), base=c.base)
 
 
 def _with_best_setting(

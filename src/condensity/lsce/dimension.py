@@ -58,13 +58,13 @@ def compare(
     if any(c.crossfit is None for c in configurations):
         return None
     through_directions = [
-        c for c in configurations if c.n_components and not views[c.location].location.anywhere
+        c for c in configurations if c.n_components and not views[c.key].location.anywhere
     ]
     eligible = through_directions or [c for c in configurations if c.n_components]
     reference = find_reference(eligible)
     pairs = [loss_difference(c, reference) for c in configurations]
     excess, error = (np.array(column) for column in zip(*pairs, strict=True))
-    agreement = np.array([member_agreement(c, views[c.location]) for c in configurations])
+    agreement = np.array([member_agreement(c, views[c.key]) for c in configurations])
     rows = [i for i, c in enumerate(configurations) if any(c is other for other in eligible)]
     columns = excess[rows], error[rows], agreement[rows]
     size = supported_components([configurations[i] for i in rows], reference, *columns)

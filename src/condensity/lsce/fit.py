@@ -1,6 +1,7 @@
 """The default algorithm of LSCE, from training data to the members of the final density.
 
-1. For every location, cross-fit configurations with more and more components.
+1. For every location, cross-fit configurations with more and more components.  For the best of
+   them, cross-fit a location that is a function of their components.
 2. Stack all configurations by their held-out loss.  Select the settings of those with a positive
    weight again with all centres, if there are more than model selection uses.
 3. For each of them, learn one more subspace from all samples, also starting from those of the
@@ -25,6 +26,7 @@ from condensity.lsce.averaged import AveragedMembers
 from condensity.lsce.calibration import best_stretch
 from condensity.lsce.configurations import (
     Configuration,
+    configure_reduced,
     expected_optimism,
     explore_dimensions,
     fewest_components,
@@ -43,7 +45,9 @@ from condensity.lsce.learning import (
     starting_points,
     subspace_containing,
 )
+from condensity.lsce.location import Locator
 from condensity.lsce.member import MemberView, OutputKernels
+from condensity.lsce.reduced import ReducedLocator
 from condensity.lsce.settings import EnsembleOptions, first_setting
 from condensity.lsce.stacking import stack
 from condensity.subspaces.chart import Minimum
@@ -56,6 +60,9 @@ WIDENING = float(np.sqrt(2.0))
 #: If the subsample has less than this share of the total weight, a subspace refined on all samples
 #: is better than the average over the members' subspaces.
 LARGE_SHARE = 0.5
+#: Locations that are functions of z are tried for this number of configurations, with at most this
+#: number of components.
+REDUCED_TRIES, REDUCED_COMPONENTS = 4, 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +98,14 @@ def fit_ensemble(
 ) -> EnsembleFit:
     """Learn the density and the subspace."""
     nothing = np.zeros(len(data.sample))
-    views = {name: _view(data, options, name, nothing) for name in options.locators}
+    views = {
+        name: _view(data, options, locator, nothing) for name, locator in options.locators.items()
+    }
     configurations = _explore(data, options, views, rng, mapper, report)
     if not configurations:
         raise ValueError(_too_few_components(options, views))
+    if options.reduced and data.partitions:
+        configurations = _add_reduced(data, options, views, configurations, report)
     # All configurations have the same number of centres here.
     comparison = compare(configurations, views)
     weights, loss, stretch = np.ones(1), np.nan, np.ones(data.n_outputs)
@@ -107,38 +118,46 @@ def fit_ensemble(
         best = comparison.best(configurations, weights)
     if data.remaining is not None:
         Y, remaining = data.y_standardised.Y, data.remaining
-        names = {best.location, *(c.location for c, _ in used)}
-        views |= {name: refit_location(views[name], Y, remaining) for name in names}
-    learned = {id(c): _subspaces(data, options, c, views[c.location], rng) for c, _ in used}
-    pending = [_pending(c, views[c.location], learned[id(c)].averaged) for c, _ in used]
+        keys = {_learner(c).key for c in (best, *(c for c, _ in used))}
+        views |= {key: refit_location(views[key], Y, remaining) for key in keys}
+    shown = _shown_configuration(options, views, [c for c, _ in used], best)
+    learners = {id(_learner(c)): _learner(c) for c in (*(c for c, _ in used), shown)}
+    learned = {i: _subspaces(data, options, c, views[c.key], rng) for i, c in learners.items()}
+    pending = [_pending(data, options, c, views, learned[id(_learner(c))]) for c, _ in used]
     averages = fit_coefficients(pending, data.remaining)
     parts = [(w, average) for (_, w), average in zip(used, averages, strict=True)]
-    shown = _shown_configuration(options, views, [c for c, _ in used], best)
-    if id(shown) not in learned:  # it has no weight
-        learned[id(shown)] = _subspaces(data, options, shown, views[shown.location], rng)
-    W, agreement = learned[id(shown)].reported(views[shown.location], data.active)
-    n_steps = learned[id(shown)].final.n_steps
+    directions = learned[id(_learner(shown))]
+    W, agreement = directions.reported(views[_learner(shown).key], data.active)
+    n_steps = directions.final.n_steps
     return EnsembleFit(
         configurations, weights, best, parts, W, agreement, n_steps, stretch, loss, comparison
     )
 
 
-def _view(data: TrainingData, options: EnsembleOptions, location: str, held: Array) -> MemberView:
+def _view(
+    data: TrainingData, options: EnsembleOptions, locator: Locator, held: Array
+) -> MemberView:
     """The samples without the weight ``held`` (n,), in coordinates learned from them."""
     return MemberView.of(
         data.y_standardised,
         held,
         data.centers,
-        options.locators[location],
+        locator,
         labels=data.labels,
         least_widths=options.least_widths,
         by_cells=data.by_cells,
     )
 
 
-def _crossfit(data: TrainingData, options: EnsembleOptions, location: str) -> Crossfit:
-    """The views of all members, one for each fold, with the centres of model selection."""
-    full = [_view(data, options, location, held) for folds in data.partitions for held in folds]
+def _crossfit(
+    data: TrainingData, options: EnsembleOptions, location: str, locators: Sequence[Locator]
+) -> Crossfit:
+    """The views of all members, one for each fold, with the centres of model selection.
+
+    ``locators`` has one for each member.
+    """
+    held = [mass for folds in data.partitions for mass in folds]
+    full = [_view(data, options, *pair) for pair in zip(locators, held, strict=True)]
     views = [view.thinned(SELECTION_CENTERS) for view in full]
     whole, n_partitions = data.y_standardised, len(data.partitions)
     active = views[0].active(data.active)
@@ -165,7 +184,8 @@ def _explore(
     for name, view in views.items():
         search = options.search_space(view)
         if data.partitions:
-            crossfit = _crossfit(data, options, name)
+            locators = [options.locators[name]] * sum(map(len, data.partitions))
+            crossfit = _crossfit(data, options, name, locators)
             configurations += explore_dimensions(
                 crossfit,
                 dz,
@@ -184,6 +204,42 @@ def _explore(
     return configurations
 
 
+def _add_reduced(
+    data: TrainingData,
+    options: EnsembleOptions,
+    views: dict[str, MemberView],
+    configurations: Sequence[Configuration],
+    report: Callable[[Configuration], None],
+) -> list[Configuration]:
+    """The configurations, and the best of them with a location that is a function of z.
+
+    The views of the latter are added to ``views``.
+    """
+    bases = [
+        c
+        for c in configurations
+        if 0 < c.n_components <= REDUCED_COMPONENTS and not views[c.key].location.anywhere
+    ]
+    added = []
+    for base in sorted(bases, key=lambda c: c.loss)[:REDUCED_TRIES]:
+        crossfit = _crossfit(data, options, "reduced", [ReducedLocator(W) for W in base.Ws])
+        view = views[base.key]
+        common = consensus(member_subspaces(base, view))[0]
+        view = _view(data, options, ReducedLocator(common), np.zeros(len(data.sample)))
+        new = configure_reduced(base, crossfit, options.search_space(view))
+        crossfit.clear()
+        report(new)
+        views[new.key] = view
+        added.append(new)
+    kept = [c for c in configurations if not (options.only_reduced and c.n_components)]
+    return [*kept, *added]
+
+
+def _learner(c: Configuration) -> Configuration:
+    """The configuration that the subspaces were learned for."""
+    return c if c.base is None else c.base
+
+
 def _select(
     options: EnsembleOptions,
     views: dict[str, MemberView],
@@ -198,14 +254,14 @@ def _select(
     used = np.flatnonzero(weights).tolist()
     full: dict[str, Crossfit] = {}
     for i in used:
-        name, crossfit = configurations[i].location, configurations[i].crossfit
+        key, crossfit = configurations[i].key, configurations[i].crossfit
         assert crossfit is not None
-        if name not in full:
-            full[name] = _with_all_centers(crossfit)
-    if any(configurations[i].crossfit is not full[configurations[i].location] for i in used):
-        for name, crossfit in full.items():
-            search = options.search_space(views[name])
-            for i in (i for i in used if configurations[i].location == name):
+        if key not in full:
+            full[key] = _with_all_centers(crossfit)
+    if any(configurations[i].crossfit is not full[configurations[i].key] for i in used):
+        for key, crossfit in full.items():
+            search = options.search_space(views[key])
+            for i in (i for i in used if configurations[i].key == key):
                 configurations[i] = reselect_setting(configurations[i], crossfit, search)
             crossfit.clear()
         weights[used], loss = _weigh(options, [configurations[i] for i in used])
@@ -239,7 +295,7 @@ def _stretch(
     if options.search.sigma_y is not None:
         return np.ones(data.n_outputs)
     used = [c for c, w in zip(configurations, weights, strict=True) if w > 0]
-    floors = [options.search_space(views[c.location]).least_sigma_y for c in used]
+    floors = [options.search_space(views[c.key]).least_sigma_y for c in used]
     least = max(floor / c.setting.sigma_y for floor, c in zip(floors, used, strict=True))
     factor = best_stretch([c.evaluate() for c in used], weights[weights > 0], least)
     return np.full(data.n_outputs, factor)
@@ -280,8 +336,19 @@ def _shown_configuration(
     return best if swapped.loss < plain.loss else plain
 
 
-def _pending(c: Configuration, view: MemberView, Ws: Sequence[Array]) -> PendingFit:
-    return PendingFit(OutputKernels.build(view, c.setting.sigma_y), c.setting, Ws)
+def _pending(
+    data: TrainingData,
+    options: EnsembleOptions,
+    c: Configuration,
+    views: dict[str, MemberView],
+    learned: LearnedSubspaces,
+) -> PendingFit:
+    """A configuration with its subspaces; a location that is a function of z has their consensus."""
+    view = views[c.key]
+    if c.base is not None:
+        locator = ReducedLocator(learned.common)
+        view = _view(data, options, locator, np.zeros(len(data.sample)))
+    return PendingFit(OutputKernels.build(view, c.setting.sigma_y), c.setting, learned.averaged)
 
 
 def _subspaces(

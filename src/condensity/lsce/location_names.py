@@ -25,6 +25,8 @@ LOCATIONS: dict[str, Locator] = {
 #: Those that depend on x through directions, and those that "auto" tries.
 STRICT = ("none", "linear")
 AUTO = (*STRICT, "flexible")
+#: The values with which a location that is a function of z is tried.
+REDUCED = ("auto", "reduced")
 
 
 def check_location(value: Any, *, strict: bool = False) -> dict[str, Locator]:
@@ -34,11 +36,13 @@ def check_location(value: Any, *, strict: bool = False) -> dict[str, Locator]:
     """
     if isinstance(value, str) and value == "auto":
         return {name: LOCATIONS[name] for name in (STRICT if strict else AUTO)}
+    if isinstance(value, str) and value == "reduced":
+        return {"none": LOCATIONS["none"]}  # its directions are learned without location
     if isinstance(value, str) and value in LOCATIONS:
         return {value: LOCATIONS[value]}
     if not isinstance(value, str | type) and hasattr(value, "fit") and is_regressor(value):
         return {type(value).__name__: RegressorLocation(value)}
     raise ValueError(
-        f"location must be 'auto', {', '.join(map(repr, LOCATIONS))} or a regressor with fit and "
+        f"location must be 'auto', 'reduced', {', '.join(map(repr, LOCATIONS))} or a regressor with fit and "
         f"predict, got {value!r}"
     )

@@ -73,6 +73,8 @@ class EnsembleOptions:
     search: SearchSpace
     n_members: int
     n_components: int | None = None  # None: increased while the held-out loss improves
+    reduced: bool = False  # whether locations that are functions of z are tried
+    only_reduced: bool = False  # whether no other location with components is in the average
     least_widths: Array | float = 0.0  # (dy,) of kernels, in standard deviations of y
 
     def search_space(self, view: MemberView) -> SearchSpace:

@@ -85,7 +85,7 @@ def _log_loss(w: Array, density: Array, weight: Array) -> tuple[float, Array]:
 def _products(ours: HeldOutEvaluation, theirs: HeldOutEvaluation) -> Array:
     """``int p_a p_b``, or the analogue for the score, at held-out samples: (n,)."""
     crossfit = ours.crossfit
-    if crossfit.location == theirs.crossfit.location:
+    if crossfit is theirs.crossfit:
         return np.asarray(crossfit.products(ours.parts, theirs.parts)[0])
     values = []
     for view in range(len(crossfit.views)):  # both locations have the same folds
