@@ -111,7 +111,7 @@ def negative_log_likelihood(
     bells, linear = _bells(X, X, parameters.lengths), parameters.slope * (X @ X.T)
     K = bells + linear + 1.0
     K[np.diag_indices(n)] += parameters.noise * noise_shape
-    inverse, log_det = _inverse(K)
+    inverse, log_det = inverse_and_log_det(K)
     A = inverse @ Y
     S = Y.T @ A
     S[np.diag_indices(dy)] += 1e-10 * np.diagonal(S) + 1e-300
@@ -132,7 +132,7 @@ def negative_log_likelihood(
     return value + 0.5 * float(prior @ prior), gradient
 
 
-def _inverse(K: Array) -> tuple[Array, float]:
+def inverse_and_log_det(K: Array) -> tuple[Array, float]:
     """Inverse and log determinant of a positive definite matrix."""
     factor, _ = cho_factor(K, lower=True)
     half, _ = lapack.dpotri(factor, lower=True)
@@ -200,7 +200,7 @@ def fit_process(
     chosen = choose_hyperparameters(X, Y, weight)
     K = covariances(X, X, chosen.lengths, chosen.slope)
     K[np.diag_indices(len(K))] += chosen.noise / (len(weight) * weight)
-    Q, _ = _inverse(K)
+    Q, _ = inverse_and_log_det(K)
     total = Q.sum(axis=1)
     mean = total @ Y / total.sum()
     Q -= np.outer(total, total / total.sum())

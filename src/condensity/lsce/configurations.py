@@ -48,7 +48,7 @@ class Configuration:
     crossfit: Crossfit | None  # None without folds
     refined: bool = False  # whether the subspaces were refined
     optimism: float = 0.0  # by which its loss is too low, because it was chosen
-    base: Configuration | None = None  # with the same subspaces, if the location is a function of z
+    start: Configuration | None = None  # of the search, if the location is a function of z
 
     def __repr__(self) -> str:
         s = self.setting
@@ -61,9 +61,7 @@ class Configuration:
     @property
     def key(self) -> str:
         """A name for the view of the configuration; those with the same location share it."""
-        if self.base is None:
-            return self.location
-        return f"{self.location} {self.base.location} {self.n_components}"
+        return self.location if self.start is None else f"{self.location} {self.n_components}"
 
     @property
     def loss(self) -> float:
@@ -124,20 +122,20 @@ def configure(
 
 
 def configure_reduced(
-    base: Configuration, crossfit: Crossfit, search: SearchSpace
+    start: Configuration, crossfit: Crossfit, Ws: Sequence[Array], search: SearchSpace
 ) -> Configuration:
-    """The subspaces of ``base`` with a location that is a function of z, and the best setting."""
-    selector = SettingSelector(crossfit, base.Ws, search)
-    setting = selector.choose(first_setting(search, base.n_components), coarse=True, strides=(2,))
-    new = _with_best_setting(selector, setting, refined=base.refined)
-    return replace(new, base=base)
+    """Subspaces ``Ws`` that were learned from ``start`` with a location that is a function of z."""
+    selector = SettingSelector(crossfit, Ws, search)
+    setting = selector.choose(first_setting(search, start.n_components), coarse=True, strides=(2,))
+    new = _with_best_setting(selector, setting, refined=False, coarse=False)
+    return replace(new, start=start)
 
 
 def reselect_setting(c: Configuration, crossfit: Crossfit, search: SearchSpace) -> Configuration:
     """The same subspaces with the centres of ``crossfit``, and the best setting near theirs."""
     selector = SettingSelector(crossfit, c.Ws, search)
     new = _with_best_setting(selector, c.setting, refined=c.refined)
-    return replace(new, optimism=max(c.optimism, new.optimism), base=c.base)
+    return replace(new, optimism=max(c.optimism, new.optimism), start=c.start)
 
 
 def _with_best_setting(

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -37,6 +38,7 @@ from condensity.lsce.consensus import LearnedSubspaces, consensus, member_subspa
 from condensity.lsce.crossfit import Crossfit
 from condensity.lsce.dimension import Comparison, compare
 from condensity.lsce.full_data import PendingFit, fit_coefficients, refine_with_all, refit_location
+from condensity.lsce.joint_learning import learn_with_location
 from condensity.lsce.learning import (
     learn_subspace,
     learning_problem,
@@ -60,9 +62,8 @@ WIDENING = float(np.sqrt(2.0))
 #: If the subsample has less than this share of the total weight, a subspace refined on all samples
 #: is better than the average over the members' subspaces.
 LARGE_SHARE = 0.5
-#: Locations that are functions of z are tried for this number of configurations, with at most this
-#: number of components.
-REDUCED_TRIES, REDUCED_COMPONENTS = 4, 5
+#: Largest number of components with which a location that is a function of z is tried.
+REDUCED_COMPONENTS = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +106,7 @@ def fit_ensemble(
     if not configurations:
         raise ValueError(_too_few_components(options, views))
     if options.reduced and data.partitions:
-        configurations = _add_reduced(data, options, views, configurations, report)
+        configurations = _add_reduced(data, options, views, configurations, mapper, report)
     # All configurations have the same number of centres here.
     comparison = compare(configurations, views)
     weights, loss, stretch = np.ones(1), np.nan, np.ones(data.n_outputs)
@@ -118,17 +119,17 @@ def fit_ensemble(
         best = comparison.best(configurations, weights)
     if data.remaining is not None:
         Y, remaining = data.y_standardised.Y, data.remaining
-        keys = {_learner(c).key for c in (best, *(c for c, _ in used))}
+        keys = {c.key for c in (best, *(c for c, _ in used)) if c.start is None}
         views |= {key: refit_location(views[key], Y, remaining) for key in keys}
-    shown = _shown_configuration(options, views, [c for c, _ in used], best)
-    learners = {id(_learner(c)): _learner(c) for c in (*(c for c, _ in used), shown)}
-    learned = {i: _subspaces(data, options, c, views[c.key], rng) for i, c in learners.items()}
-    pending = [_pending(data, options, c, views, learned[id(_learner(c))]) for c, _ in used]
+    learned = {id(c): _learned(data, options, c, views, rng) for c, _ in used}
+    pending = [_pending(c, views[c.key], learned[id(c)].averaged) for c, _ in used]
     averages = fit_coefficients(pending, data.remaining)
     parts = [(w, average) for (_, w), average in zip(used, averages, strict=True)]
-    directions = learned[id(_learner(shown))]
-    W, agreement = directions.reported(views[_learner(shown).key], data.active)
-    n_steps = directions.final.n_steps
+    shown = _shown_configuration(options, views, [c for c, _ in used], best)
+    if id(shown) not in learned:  # it has no weight
+        learned[id(shown)] = _learned(data, options, shown, views, rng)
+    W, agreement = learned[id(shown)].reported(views[shown.key], data.active)
+    n_steps = learned[id(shown)].final.n_steps
     return EnsembleFit(
         configurations, weights, best, parts, W, agreement, n_steps, stretch, loss, comparison
     )
@@ -209,35 +210,47 @@ def _add_reduced(
     options: EnsembleOptions,
     views: dict[str, MemberView],
     configurations: Sequence[Configuration],
+    mapper: Mapper,
     report: Callable[[Configuration], None],
 ) -> list[Configuration]:
-    """The configurations, and the best of them with a location that is a function of z.
+    """The configurations, and some with a location that is a smooth function of z.
 
-    The views of the latter are added to ``views``.
+    Their subspaces are learned together with the location.  The search starts from the best
+    configuration with the same number of components; more are tried while the loss improves.
+    The views of the new ones are added to ``views``.
     """
-    bases = [
-        c
-        for c in configurations
-        if 0 < c.n_components <= REDUCED_COMPONENTS and not views[c.key].location.anywhere
-    ]
-    added = []
-    for base in sorted(bases, key=lambda c: c.loss)[:REDUCED_TRIES]:
-        crossfit = _crossfit(data, options, "reduced", [ReducedLocator(W) for W in base.Ws])
-        view = views[base.key]
-        common = consensus(member_subspaces(base, view))[0]
-        view = _view(data, options, ReducedLocator(common), np.zeros(len(data.sample)))
-        new = configure_reduced(base, crossfit, options.search_space(view))
+    strict = [c for c in configurations if not views[c.key].location.anywhere]
+    plain = next(c.crossfit for c in strict if c.location == "none")
+    assert plain is not None
+    most = min(REDUCED_COMPONENTS, int(data.active.sum()) - 1)
+    added: list[Configuration] = []
+    for dz in range(1, 0 if plain.by_cells else most + 1):
+        start = min((c for c in strict if c.n_components == dz), key=_loss, default=None)
+        if start is None:
+            continue
+        items = list(zip(plain.views, start.Ws, strict=True))
+        ends = mapper(partial(learn_with_location, options.search.max_steps), items)
+        Ws = [end.W for end in ends]
+        crossfit = _crossfit(data, options, "reduced", [ReducedLocator(W) for W in Ws])
+        new = configure_reduced(start, crossfit, Ws, options.search_space(views["none"]))
+        common = consensus(member_subspaces(new, views["none"]))[0]
+        views[new.key] = _reduced_view(data, options, common)
         crossfit.clear()
         report(new)
-        views[new.key] = view
         added.append(new)
+        if new.n_components > min(added, key=_loss).n_components:
+            break
     kept = [c for c in configurations if not (options.only_reduced and c.n_components)]
     return [*kept, *added]
 
 
-def _learner(c: Configuration) -> Configuration:
-    """The configuration that the subspaces were learned for."""
-    return c if c.base is None else c.base
+def _loss(c: Configuration) -> float:
+    return c.loss
+
+
+def _reduced_view(data: TrainingData, options: EnsembleOptions, W: Array) -> MemberView:
+    """The view of all samples with a location that is a function of ``W x``."""
+    return _view(data, options, ReducedLocator(W), np.zeros(len(data.sample)))
 
 
 def _select(
@@ -336,19 +349,39 @@ def _shown_configuration(
     return best if swapped.loss < plain.loss else plain
 
 
-def _pending(
+def _pending(c: Configuration, view: MemberView, Ws: Sequence[Array]) -> PendingFit:
+    return PendingFit(OutputKernels.build(view, c.setting.sigma_y), c.setting, Ws)
+
+
+def _learned(
     data: TrainingData,
     options: EnsembleOptions,
     c: Configuration,
     views: dict[str, MemberView],
-    learned: LearnedSubspaces,
-) -> PendingFit:
-    """A configuration with its subspaces; a location that is a function of z has their consensus."""
-    view = views[c.key]
-    if c.base is not None:
-        locator = ReducedLocator(learned.common)
-        view = _view(data, options, locator, np.zeros(len(data.sample)))
-    return PendingFit(OutputKernels.build(view, c.setting.sigma_y), c.setting, learned.averaged)
+    rng: np.random.Generator,
+) -> LearnedSubspaces:
+    """The subspaces of a configuration; a location that is a function of z follows them."""
+    if c.start is None:
+        return _subspaces(data, options, c, views[c.key], rng)
+    learned = _subspaces_with_location(data, options, c, views["none"])
+    views[c.key] = _reduced_view(data, options, learned.common)
+    return learned
+
+
+def _subspaces_with_location(
+    data: TrainingData, options: EnsembleOptions, c: Configuration, view: MemberView
+) -> LearnedSubspaces:
+    """The members' subspaces, and one learned from all samples that starts from their consensus.
+
+    ``view`` has no location.
+    """
+    members, remaining = member_subspaces(c, view), data.remaining
+    alone, max_steps = options.n_members == 1, options.search.max_steps
+    final = learn_with_location(max_steps, (view, consensus(members)[0]))
+    if remaining is not None and data.labels is None:
+        final = refine_with_all(view, final.W, learning_problem(view, final.W), remaining)
+        alone = alone or remaining.share < LARGE_SHARE
+    return LearnedSubspaces(members, [*([] if alone else members), final.W], final)
 
 
 def _subspaces(

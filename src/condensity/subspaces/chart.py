@@ -14,6 +14,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,19 +91,58 @@ def minimise(problem: Problem[Point], W: Array, *, max_steps: int, n_fixed: int 
     Minimum
         The last point, its value and the number of iterations.
     """
-    chart, start = Chart.around(W, n_fixed), problem.at(W).value
-    if chart.size == 0 or start == 0.0:
+    start = problem.at(W)
+    if start.value == 0.0:
+        return Minimum(W, start.value, 0)
+
+    def function(W: Array, _: Array) -> tuple[float, Array, Array]:
+        point = problem.at(W)
+        return point.value, point.gradient(), np.empty(0)
+
+    return minimise_jointly(function, W, np.empty(0), max_steps=max_steps, n_fixed=n_fixed)
+
+
+#: A function of W and of parameters (l,): its value and its derivatives with respect to both.
+JointFunction = Callable[[Array, Array], tuple[float, Array, Array]]
+
+
+def minimise_jointly(
+    function: JointFunction, W: Array, parameters: Array, *, max_steps: int, n_fixed: int = 0
+) -> Minimum:
+    """Minimise a function of a subspace and of unconstrained parameters by L-BFGS.
+
+    Parameters
+    ----------
+    function : callable
+        The function of the subspace and the parameters.
+    W : ndarray of shape (dz, dx)
+        Start, with orthonormal rows.
+    parameters : ndarray of shape (l,)
+        Start of the parameters.
+    max_steps : int
+        Maximum number of iterations.
+    n_fixed : int, default=0
+        The first ``n_fixed`` rows of ``W`` do not change.
+
+    Returns
+    -------
+    Minimum
+        The last subspace, its value and the number of iterations.
+    """
+    chart = Chart.around(W, n_fixed)
+    start = function(W, parameters)[0]
+    if chart.size == 0:
         return Minimum(W, start, 0)
     # The tolerances of L-BFGS-B are absolute for values below 1; this makes them relative.
-    unit = abs(start)
+    unit = abs(start) or 1.0
 
-    def value_and_gradient(omega: Array) -> tuple[float, Array]:
+    def value_and_gradient(point: Array) -> tuple[float, Array]:
+        omega, rest = np.split(point, [chart.size])
         W, root = chart.at(omega)
-        point = problem.at(W)
-        return point.value / unit, chart.pull(point.gradient(), W, root) / unit
+        value, by_subspace, by_rest = function(W, rest)
+        return value / unit, np.append(chart.pull(by_subspace, W, root), by_rest) / unit
 
     options: dict[str, Any] = {"maxiter": max_steps, "maxcor": MEMORY, "ftol": 1e-7, "gtol": 1e-5}
-    end = minimize(
-        value_and_gradient, np.zeros(chart.size), jac=True, method="L-BFGS-B", options=options
-    )
-    return Minimum(chart.at(end.x)[0], float(end.fun) * unit, int(end.nit))
+    first = np.append(np.zeros(chart.size), parameters)
+    end = minimize(value_and_gradient, first, jac=True, method="L-BFGS-B", options=options)
+    return Minimum(chart.at(end.x[: chart.size])[0], float(end.fun) * unit, int(end.nit))
