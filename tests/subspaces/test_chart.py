@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from condensity.fitting.sce import SCE
-from condensity.subspaces.chart import Chart, minimise
+from condensity.subspaces.chart import Chart, minimise, minimise_jointly
 from condensity.subspaces.descent import descend
 from condensity.subspaces.grassmann import projector_gap
 from problems import random_sample, random_subspace
@@ -66,3 +66,18 @@ def test_fixed_rows_do_not_change():
     same = minimise(problem, W, max_steps=100, n_fixed=2)
     np.testing.assert_array_equal(same.W, W)
     assert same.n_steps == 0
+
+
+def test_a_subspace_and_parameters_are_minimised_together():
+    """The best plane and the best values in it of a quadratic function are known."""
+    goal, target = random_subspace(1, 2, 5), np.array([0.3, -0.4, 0.1])
+
+    def function(W, parameters):
+        gap = parameters - target * (1.0 + np.sum((W @ goal.T) ** 2))
+        value = 3.0 - np.sum((W @ goal.T) ** 2) + gap @ gap
+        by_W = -2.0 * (1.0 + 2.0 * gap @ target) * W @ goal.T @ goal
+        return value, by_W, 2.0 * gap
+
+    end = minimise_jointly(function, random_subspace(4, 2, 5), np.zeros(3), max_steps=200)
+    assert projector_gap(end.W, goal) < 1e-2
+    assert end.value == pytest.approx(1.0, abs=1e-4)
