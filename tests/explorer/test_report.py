@@ -97,7 +97,8 @@ def test_what_the_model_is(report):
     ("kind", "words"),
     [
         ("several members", "none (a constant)"),
-        ("several locations", "linear"),
+        ("two outputs", "linear"),
+        ("reduced location", "smooth function of the directions"),
         ("smooth location", "smooth (Gaussian process)"),
         ("tree location", "boosted trees"),
         ("flexible location", "flexible (linear, smooth, trees)"),
