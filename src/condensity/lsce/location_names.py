@@ -43,6 +43,6 @@ def check_location(value: Any, *, strict: bool = False) -> dict[str, Locator]:
     if not isinstance(value, str | type) and hasattr(value, "fit") and is_regressor(value):
         return {type(value).__name__: RegressorLocation(value)}
     raise ValueError(
-        f"location must be 'auto', 'reduced', {', '.join(map(repr, LOCATIONS))} or a regressor with fit and "
-        f"predict, got {value!r}"
+        f"location must be 'auto', 'reduced', {', '.join(map(repr, LOCATIONS))} or a regressor "
+        f"with fit and predict, got {value!r}"
     )
