@@ -323,7 +323,9 @@ class LSCE(DensityReducer):
         report = progress_callback(self.verbose, print_configuration)
         omit = check_option("outliers", self.outliers, ("omit", "keep")) == "omit"
         rng = check_rng(self.random_state)
-        selects = options.search.open or self._is_auto() or len(options.locators) > 1
+        # A reduced location is a function of directions that members have learned.
+        several = len(options.locators) > 1 or options.only_reduced
+        selects = options.search.open or self._is_auto() or several
         data = self._prepare(
             X,
             y,
@@ -342,7 +344,7 @@ class LSCE(DensityReducer):
         warn_of_skipped_location(
             options.n_components,
             min(data.n_outputs, int(data.active.sum())),
-            options.locators,
+            () if options.only_reduced else options.locators,
             [c.location for c in result.configurations],
         )
         self._keep(data, options, result)
