@@ -45,6 +45,11 @@ MAKERS = {
         LSCE(1, **ONE),
         np.column_stack([FORK, FORK + 0.02 * BOTH[:, 1]]),
     ),
+    "reduced location": lambda: (LSCE(2, **ONE | {"location": "reduced"}), WAVE),
+    "reduced location, two outputs": lambda: (
+        LSCE(1, n_members=2, cv=2, location="reduced", **QUICK),
+        np.column_stack([WAVE, BOTH[:, 1]]),
+    ),
     "smooth location": lambda: (LSCE(1, **ANYWHERE | {"location": "smooth"}), FORK),
     "tree location": lambda: (LSCE(1, **ANYWHERE | {"location": "trees"}), FORK),
     "flexible location": lambda: (LSCE(n_members=2, cv=2, location="flexible", **QUICK), WAVE),

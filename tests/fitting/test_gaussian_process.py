@@ -10,6 +10,7 @@ from condensity.fitting.gaussian_process import (
     choose_hyperparameters,
     covariances,
     fit_process,
+    fit_sparse_process,
     negative_log_likelihood,
 )
 from problems import random_sample
@@ -280,3 +281,102 @@ def test_outputs_that_are_multiples_of_one_another_keep_their_relation():
     np.testing.assert_allclose(residuals[:, 1], -3 * residuals[:, 0], atol=1e-8)
     new = function(2 * s.X)
     np.testing.assert_allclose(new[:, 1], -3 * new[:, 0], atol=1e-8)
+
+
+# Few centres
+
+
+def sparse_mean(x, X, Y, centers, precision):
+    """The minimum of the penalised squared error of the module at one input, by its equations."""
+    design = np.column_stack([loops(X, centers, CHOSEN.lengths, CHOSEN.slope), np.ones(len(X))])
+    penalty = np.zeros((len(centers) + 1,) * 2)  # the mean has none
+    penalty[:-1, :-1] = loops(centers, centers, CHOSEN.lengths, CHOSEN.slope)
+    solution = np.linalg.solve(
+        (design * precision[:, None]).T @ design + penalty, (design * precision[:, None]).T @ Y
+    )
+    row = np.append(loops([x], centers, CHOSEN.lengths, CHOSEN.slope)[0], 1.0)
+    return row @ solution
+
+
+@pytest.mark.parametrize("labels", [None, np.arange(40) % 4])
+@pytest.mark.parametrize("dy", [1, 2])
+def test_with_all_samples_as_centres_the_sparse_process_is_the_process(dy, labels):
+    s = random_sample(0, n=40, dx=2, dy=dy)
+    exact, left = fit_process(s.X, s.Y, s.weight, labels)
+    found, residuals = fit_sparse_process(s.X, s.Y, s.weight, labels, 40)
+    between = (s.X[:20] + s.X[20:]) / 2
+    np.testing.assert_allclose(found(between), exact(between), atol=1e-5)
+    np.testing.assert_allclose(residuals, left, atol=1e-6)
+
+
+def test_the_centres_are_evenly_spaced_samples(fixed):
+    s = random_sample(0, n=21, dx=4)
+    function, _ = fit_sparse_process(s.X, s.Y, s.weight, None, 6)
+    np.testing.assert_array_equal(function.centers, s.X[[0, 4, 8, 12, 16, 20]])
+    assert function.coefficients.shape == (6, 1)
+    function, _ = fit_sparse_process(s.X, s.Y, s.weight, None, 50)
+    np.testing.assert_array_equal(function.centers, s.X)
+
+
+@pytest.mark.parametrize("dy", [1, 2])
+def test_the_sparse_process_has_the_smallest_penalised_error(fixed, dy):
+    s = random_sample(0, n=21, dy=dy)
+    function, _ = fit_sparse_process(s.X, s.Y, s.weight, None, 6)
+    precision = 21 * s.weight / CHOSEN.noise
+    new = np.random.default_rng(5).normal(size=(5, 4))
+    exact = [sparse_mean(x, s.X, s.Y, s.X[::4], precision) for x in new]
+    np.testing.assert_allclose(function(new), exact, rtol=1e-6)
+
+
+@pytest.mark.parametrize("labels", [None, np.zeros(21, int), np.arange(21) % 4])
+@pytest.mark.parametrize("dy", [1, 2])
+def test_residuals_of_the_sparse_process_are_those_of_fits_without_the_samples(fixed, dy, labels):
+    s = random_sample(0, n=21, dy=dy)
+    _, residuals = fit_sparse_process(s.X, s.Y, s.weight, labels, 6)
+    precision = 21 * s.weight / CHOSEN.noise
+    groups = labels if labels is not None and labels.any() else np.arange(21)
+    for i in range(21):
+        rest = groups != groups[i]
+        # The centres stay: they are places, and their outputs play no part.
+        exact = sparse_mean(s.X[i], s.X[rest], s.Y[rest], s.X[::4], precision[rest])
+        np.testing.assert_allclose(residuals[i], s.Y[i] - exact, rtol=1e-6, atol=1e-7)
+
+
+def test_integer_weights_of_the_sparse_process_stand_for_repeated_samples(monkeypatch):
+    s, times = random_sample(0, n=12), np.arange(12) % 3 + 1
+    total = times.sum()
+    each = np.repeat(np.arange(12), times)
+    noise = {12: 12 / total * CHOSEN.noise, total: CHOSEN.noise}
+    monkeypatch.setattr(
+        gp,
+        "choose_hyperparameters",
+        lambda X, Y, w: Hyperparameters(CHOSEN.lengths, 0.3, noise[len(X)]),
+    )
+    weighted, alone = fit_sparse_process(s.X, s.Y, times / total, None, 12)
+    uniform = np.full(total, 1 / total)
+    repeated, together = fit_sparse_process(s.X[each], s.Y[each], uniform, each, total)
+    new = np.random.default_rng(5).normal(size=(4, 4))
+    np.testing.assert_allclose(weighted(new), repeated(new), rtol=1e-5)
+    np.testing.assert_allclose(alone[each], together, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dy", [1, 2])
+def test_centres_at_the_same_place_do_no_harm(dy):
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(10, 1)), 6, axis=0)
+    Y = np.sin(2 * X) + 0.3 * rng.normal(size=(60, dy))
+    function, residuals = fit_sparse_process(X, Y, np.full(60, 1 / 60), None, 60)
+    exact, left = fit_process(X, Y, np.full(60, 1 / 60), None)
+    np.testing.assert_allclose(function(X), exact(X), atol=1e-4)
+    np.testing.assert_allclose(residuals, left, atol=1e-4)
+
+
+@pytest.mark.parametrize("ratio", [1e4, 1e8])
+def test_very_unequal_weights_have_finite_residuals_of_the_sparse_process(ratio):
+    rng = np.random.default_rng(0)
+    X, Y = np.repeat(rng.normal(size=(15, 2)), 2, axis=0), rng.normal(size=(30, 1))
+    weight = np.where(np.arange(30) < 2, ratio, 1.0)
+    for labels in (None, np.arange(30) % 3):
+        function, residuals = fit_sparse_process(X, Y, weight / weight.sum(), labels, 10)
+        assert np.isfinite(residuals).all()
+        assert np.isfinite(function(X)).all()

@@ -249,6 +249,7 @@ STORED_FIELDS = {
     "NeighborDensity": ["x_scaling", "y_scaling", "sample", "epsilon", "sigma_y"],
     "Plane": ["intercept", "slope"],
     "PredictedInput": ["axis", "mean", "sd"],
+    "ReducedFunction": ["W", "function"],
     "Sample": ["X", "Y", "weight"],
     "Scaling": ["mean", "sd"],
     "SmoothFunction": ["centers", "coefficients", "mean", "lengths", "slope"],

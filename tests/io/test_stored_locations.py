@@ -6,6 +6,7 @@ import pytest
 import condensity
 from condensity import LSCE, FixedSubspace, Reduced
 from condensity.io.container import pack, unpack
+from condensity.lsce.reduced import ReducedFunction
 
 QUICK = {"n_starts": 1, "n_members": 2, "cv": 2, "max_iter": 3, "random_state": 0}
 FIXED = {"bandwidth": (0.6, 0.4), "penalty": 0.1}
@@ -34,6 +35,22 @@ def test_every_location_is_read_to_the_last_bit(location, dy, tmp_path):
     assert found.location_ == location
 
 
+@pytest.mark.parametrize("dy", [1, 2])
+@pytest.mark.parametrize("n_members", [1, 2])
+def test_a_location_on_the_directions_is_read_to_the_last_bit(n_members, dy, tmp_path):
+    X, y = data(dy)
+    options = QUICK | FIXED | {"n_members": n_members}
+    model = LSCE(2, location="reduced", **options).fit(X, y)
+    assert any(isinstance(p.location, ReducedFunction) for _, p in model._density.parts)
+    condensity.save(model, tmp_path / "m.cdn")
+    found = condensity.load(tmp_path / "m.cdn")
+    np.testing.assert_array_equal(found.predict(X), model.predict(X))
+    np.testing.assert_array_equal(found.predict_dist(X).pdf(y), model.predict_dist(X).pdf(y))
+    condensity.save(found, tmp_path / "again.cdn")
+    assert (tmp_path / "again.cdn").read_bytes() == (tmp_path / "m.cdn").read_bytes()
+    assert found.location_weights_ == model.location_weights_
+
+
 def test_an_array_that_several_parts_share_is_stored_once(tmp_path):
     X, y = data(1)
     model = LSCE(location="smooth", **QUICK).fit(X, y)
@@ -51,8 +68,10 @@ def test_an_array_that_several_parts_share_is_stored_once(tmp_path):
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
     """The bytes of a model with each location; "nested" is a flexible one within ``Reduced``."""
+    single = QUICK | FIXED | {"n_members": 1}  # its location is certainly the reduced one
     folder, X, y = tmp_path_factory.mktemp("models"), *data(2)
     models = {name: LSCE(2, location=name, **QUICK, **FIXED) for name in LOCATIONS}
+    models["reduced"] = LSCE(2, location="reduced", **single)
     models["nested"] = Reduced(FixedSubspace(np.eye(3)), models["flexible"], random_state=0)
     for name, model in models.items():
         condensity.save(model.fit(X, y), folder / name)
@@ -72,6 +91,8 @@ def location_of(content, kind):
     if location["value"] == "WeightedFunctions" != kind:
         terms = location["fields"]["functions"]["tuple"]
         (location,) = (term for term in terms if term["value"] == kind)
+    if location["value"] == "ReducedFunction" != kind:
+        location = location["fields"]["function"]
     assert location["value"] == kind
     return location["fields"]
 
@@ -104,6 +125,12 @@ def cycle(fields, arrays):
     """The first leaf sends rows back to the first node."""
     below = arrays[fields["below"]["array"]]
     below[np.flatnonzero(below == np.arange(len(below)))[0]] = 0
+
+
+def constant_function(fields, arrays):
+    """A function that has no inputs, so that the query alone does not refuse it."""
+    mean = fields["function"]["fields"]["mean"]
+    fields["function"] = {"value": "Constant", "fields": {"mean": mean}}
 
 
 DAMAGED_TREES = {
@@ -155,6 +182,13 @@ DAMAGED_SMOOTH = {
         changed(name, lambda a: a[:0])(fields, arrays) for name in ("centers", "coefficients")
     ],
 }
+DAMAGED_DIRECTIONS = {
+    "a direction that is none": changed("W", at(0, np.nan)),
+    "an infinite direction": changed("W", at(-1, np.inf)),
+    "directions of fewer inputs": changed("W", lambda a: a[:, :2]),
+    "directions without inputs": changed("W", np.ravel),
+    "a function of another kind": constant_function,
+}
 DAMAGED_SUMS = {
     "no functions": replaced(weights={"tuple": []}, functions={"tuple": []}),
     "a weight that is none": replaced(weights={"tuple": [0.5, float("nan")]}),
@@ -172,6 +206,7 @@ DAMAGED_INPUTS = {
 DAMAGED = [
     *(("trees", "TreeSum", name, edit) for name, edit in DAMAGED_TREES.items()),
     *(("smooth", "SmoothFunction", name, edit) for name, edit in DAMAGED_SMOOTH.items()),
+    *(("reduced", "SmoothFunction", name, edit) for name, edit in DAMAGED_SMOOTH.items()),
     *(("flexible", "WeightedFunctions", name, edit) for name, edit in DAMAGED_SUMS.items()),
     ("flexible", "TreeSum", "a node after the last", DAMAGED_TREES["a node after the last"]),
     ("nested", "TreeSum", "a node after the last", DAMAGED_TREES["a node after the last"]),
@@ -192,6 +227,15 @@ def test_a_damaged_location_is_refused(location, kind, name, edit, written, tmp_
     content, arrays = unpack(written[location])
     edit(location_of(content, kind), arrays)
     assert_refused(pack(content, arrays), tmp_path / "bad.cdn")
+
+
+@pytest.mark.parametrize("edit", DAMAGED_DIRECTIONS.values(), ids=DAMAGED_DIRECTIONS)
+def test_damaged_directions_of_a_reduced_location_are_refused(edit, written, tmp_path):
+    content, arrays = unpack(written["reduced"])
+    edit(location_of(content, "ReducedFunction"), arrays)
+    (tmp_path / "bad.cdn").write_bytes(pack(content, arrays))
+    with pytest.raises(ValueError, match="reduced location"):
+        condensity.load(tmp_path / "bad.cdn")
 
 
 @pytest.mark.parametrize("edit", DAMAGED_INPUTS.values(), ids=DAMAGED_INPUTS)

@@ -69,14 +69,15 @@ class LSCE(DensityReducer):
         ``transform(X)``.  It takes about as long to fit and is less accurate.
     location : str or regressor, default="auto"
         The model of the mean that is subtracted from y before the density is fitted.  "none" is a
-        constant.  "linear" is a ridge regression, whose directions are part of z.  "smooth" is a
-        Gaussian process with a length scale for each input.  "trees" are boosted trees.  "flexible"
-        is the best weighted average of "linear", "smooth" and "trees".  The last three and a
-        regressor may depend on all inputs.  Their value is one more input of the density, and
-        ``components_`` then has as many rows as there are inputs that vary.  "auto" tries "none",
-        "linear" and "flexible" and weighs them by stacking.  With ``n_components`` given or
-        ``n_members=1`` it tries only "none" and "linear", so that every model in the average
-        depends on x through its own z alone.
+        constant.  "linear" is a ridge regression, whose directions are part of z.  "reduced" is a
+        smooth function of z, the mean of a Gaussian process: y depends on x through z alone, also
+        if its mean is curved.  "smooth" is a Gaussian process with a length scale for each input.
+        "trees" are boosted trees.  "flexible" is the best weighted average of "linear", "smooth"
+        and "trees".  The last three and a regressor may depend on all inputs.  Their value is one
+        more input of the density, and ``components_`` then has as many rows as there are inputs
+        that vary.  "auto" tries "none", "linear", "reduced" and "flexible" and weighs them by
+        stacking.  With ``n_components`` given or ``n_members=1`` it tries all but "flexible", so
+        that every model in the average depends on x through its directions alone.
     scoring : {"squared", "log", "crps"}, default="squared"
         The held-out loss for model selection, and that of ``cv_score_``.  ``score`` always uses
         "squared".
@@ -129,12 +130,12 @@ class LSCE(DensityReducer):
     ----------
     components_ : ndarray of shape (dz, dx)
         The directions, orthonormal rows that act on standardised inputs.  They are those of the
-        best configuration with ``n_components_`` directions and a constant or linear location: the
-        consensus of its members and of a search in all samples.  If it has a linear location, its
-        directions are compared with those found without location, and the better ones are used.
-        If all locations depend on all inputs, the rows span all inputs, and the directions of the
-        residuals come first.  Only their span has a meaning; the signs are such that z grows with
-        the first output.
+        best configuration with ``n_components_`` directions and a constant, linear or reduced
+        location: the consensus of its members and of a search in all samples.  If it has a linear
+        location, its directions are compared with those found without location, and the better ones
+        are used.  If all locations depend on all inputs, the rows span all inputs, and the
+        directions of the residuals come first.  Only their span has a meaning; the signs are such
+        that z grows with the first output.
     n_components_ : int
         Number of directions that the samples support: the largest number on which the members
         agree, and whose held-out loss is not improved by more directions.  In detail, the loss is
@@ -151,8 +152,10 @@ class LSCE(DensityReducer):
     location_ : str
         Location with the largest weight in the average.
     location_weights_ : dict of str to float
-        Weight of each location in the average.  Only with "none" and "linear" does the density
-        depend on x through linear directions alone; "linear" and "none" as ``location`` ensure it.
+        Weight of each location in the average.  Only with "none", "linear" and "reduced" does the
+        density depend on x through linear directions alone; each of these names as ``location``
+        ensures it.  With "reduced" as ``location``, "none" is the weight of the density that does
+        not depend on x.
     bandwidth_ : (float, float)
         sigma_z and sigma_y of the best configuration with ``n_components_`` directions.
     penalty_ : float
@@ -323,7 +326,9 @@ class LSCE(DensityReducer):
         report = progress_callback(self.verbose, print_configuration)
         omit = check_option("outliers", self.outliers, ("omit", "keep")) == "omit"
         rng = check_rng(self.random_state)
-        selects = options.search.open or self._is_auto() or len(options.locators) > 1
+        # A reduced location is a function of directions that members have learned.
+        several = len(options.locators) > 1 or options.only_reduced
+        selects = options.search.open or self._is_auto() or several
         data = self._prepare(
             X,
             y,
@@ -342,7 +347,7 @@ class LSCE(DensityReducer):
         warn_of_skipped_location(
             options.n_components,
             min(data.n_outputs, int(data.active.sum())),
-            options.locators,
+            () if options.only_reduced else options.locators,
             [c.location for c in result.configurations],
         )
         self._keep(data, options, result)

@@ -1,6 +1,7 @@
 """The location of a fitted model as arrays: the sum of a plane, Gaussian bells and trees.
 
-The page evaluates it at standardised inputs, in standard deviations of y.
+Bells are functions of all inputs, or of the directions of a reduced location.  The page evaluates
+the location at standardised inputs, in standard deviations of y.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from condensity.fitting.gaussian_process import SmoothFunction
 from condensity.fitting.trees import TreeSum
 from condensity.lsce.flexible import WeightedFunctions
 from condensity.lsce.location import Constant, Plane
+from condensity.lsce.reduced import ReducedFunction
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +64,9 @@ def terms_of(location: Any, weight: float = 1.0) -> Terms:
     if isinstance(location, Plane):
         return Terms(weight * location.intercept, weight * location.slope)
     if isinstance(location, SmoothFunction):
-        return _smooth_terms(location, weight)
+        return _smooth_terms(location, np.eye(len(location.lengths)), weight)
+    if isinstance(location, ReducedFunction):
+        return _smooth_terms(location.function, location.W, weight)
     if isinstance(location, TreeSum):
         return Terms(weight * location.intercept, trees=(_trees_data(location, weight),))
     raise TypeError(
@@ -71,16 +75,21 @@ def terms_of(location: Any, weight: float = 1.0) -> Terms:
     )
 
 
-def _smooth_terms(smooth: SmoothFunction, weight: float) -> Terms:
-    """Bells at the centres; the linear part of the covariance adds up to a plane."""
+def _smooth_terms(smooth: SmoothFunction, W: Array, weight: float) -> Terms:
+    """Terms of ``weight`` times a function of ``W x``, ``W`` (dz, dx).
+
+    There are bells at the centres, in units of the lengths.  The linear part of the covariance adds
+    up to a plane.
+    """
     A = weight * smooth.coefficients
     bells = {
+        "matrix": encode_array(W / smooth.lengths[:, None]),
         "centers": encode_array(smooth.centers / smooth.lengths),
-        "lengths": encode_array(smooth.lengths),
         "coefficients": encode_array(A),
     }
     intercept = weight * smooth.mean + A.sum(axis=0)
-    return Terms(intercept, smooth.slope * (smooth.centers.T @ A), bells=(bells,))
+    slope = smooth.slope * (W.T @ (smooth.centers.T @ A))
+    return Terms(intercept, slope, bells=(bells,))
 
 
 def _trees_data(trees: TreeSum, weight: float) -> PageData:

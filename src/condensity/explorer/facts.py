@@ -23,6 +23,7 @@ ATTRIBUTES = (
 #: Locations in words; a regressor of the user has the name of its class.
 LOCATIONS_IN_WORDS = {
     "none": "none (a constant)",
+    "reduced": "smooth function of the directions",
     "smooth": "smooth (Gaussian process)",
     "trees": "boosted trees",
     "flexible": "flexible (linear, smooth, trees)",

@@ -76,7 +76,8 @@ def write_report(
     n_points : int, default=400
         Maximum number of training samples in the page, drawn at random.  0 stores no samples, for
         a page that is shared without the data.  Some models consist of samples: ``EpsilonKDE``, and
-        an ``LSCE`` with a smooth or flexible location, which contains training inputs.
+        an ``LSCE`` with a smooth or flexible location, which contains training inputs.  A reduced
+        location contains only their z.
     n_train : int, default=None
         Number of training samples to show, if ``X`` contains only some of them.
     random_state : None, int, RandomState or Generator, default=0

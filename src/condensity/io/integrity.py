@@ -18,6 +18,7 @@ from condensity.io.container import DamagedFileError
 from condensity.lsce.averaged import AveragedMembers
 from condensity.lsce.flexible import WeightedFunctions
 from condensity.lsce.location import PredictedInput
+from condensity.lsce.reduced import ReducedFunction
 
 #: Models without a scaling of the inputs.
 UNSCALED = ("FixedSubspace", "Reduced")
@@ -96,6 +97,8 @@ def _check_location(location: Any, dx: int, dy: int) -> None:
         _check_smooth(location, dx, dy)
     if isinstance(location, TreeSum):
         _check_trees(location, dx, dy)
+    if isinstance(location, ReducedFunction):
+        _check_reduced(location, dx, dy)
     if isinstance(location, WeightedFunctions):
         for function in location.functions:
             _check_location(function, dx, dy)
@@ -117,6 +120,16 @@ def _check_smooth(smooth: SmoothFunction, dx: int, dy: int) -> None:
         raise DamagedFileError("the arrays of a smooth location do not fit together")
     if not (_is_finite(*arrays, smooth.slope) and np.all(smooth.lengths > 0)):
         raise DamagedFileError("a smooth location contains an invalid number")
+
+
+def _check_reduced(reduced: ReducedFunction, dx: int, dy: int) -> None:
+    """Check the directions, and the function of z with one input for each of them."""
+    W, function = reduced.W, reduced.function
+    if W.ndim != 2 or W.shape[1] != dx or not _is_finite(W):
+        raise DamagedFileError("the directions of a reduced location are invalid")
+    if not isinstance(function, SmoothFunction):
+        raise DamagedFileError("a reduced location contains no smooth function")
+    _check_smooth(function, len(W), dy)
 
 
 def _check_trees(trees: TreeSum, dx: int, dy: int) -> None:

@@ -1,7 +1,7 @@
 // The frame of a part: the standardised inputs, and the location of y there.
 //
 // A location is the sum of a plane, Gaussian bells and regression trees, in standard deviations
-// of y.  If it may depend on all inputs, its value is one more input of the density, the last one.
+// of y.  Bells are functions of all inputs, or of a few directions.  If it may depend on all inputs, its value is one more input of the density, the last one.
 
 function readFrame(frame) {
   const all = (arrays) => Object.fromEntries(Object.entries(arrays).map(([name, a]) => [name, decode(a)]));
@@ -37,9 +37,9 @@ function locationAt({ intercept, slope, bells, trees }, x) {
   return m;
 }
 
-/** Add exp(-|x - c|² / 2) times its coefficients for each centre c, in units of the lengths. */
-function addBells(m, { centers, lengths, coefficients }, x) {
-  const squared = squaredDistances(x.map((value, i) => value / lengths[i]), centers), dy = m.length;
+/** Add exp(-|M x - c|² / 2) times its coefficients for each centre c, M the matrix. */
+function addBells(m, { matrix, centers, coefficients }, x) {
+  const squared = squaredDistances(product(matrix, x), centers), dy = m.length;
   for (let k = 0; k < squared.length; k++) {
     const bell = Math.exp(-0.5 * squared[k]);
     for (let j = 0; j < dy; j++) m[j] += bell * coefficients[k * dy + j];

@@ -45,6 +45,15 @@ function reduce(model, x) {
   return Array.from(model.summary ? applyLinear(model.summary, x) : x);
 }
 
+/** matrix x, for a matrix of any number of rows. */
+function product(matrix, x) {
+  const out = new Float64Array(matrix.length / x.length);
+  for (let i = 0; i < out.length; i++) {
+    for (let j = 0; j < x.length; j++) out[i] += matrix[i * x.length + j] * x[j];
+  }
+  return out;
+}
+
 /** Squared distances from z to the rows of U. */
 function squaredDistances(z, U) {
   const d = z.length, out = new Float64Array(U.length / d);
@@ -65,10 +74,7 @@ function softmax(logs) {
 
 /** Weights of a member's Gaussians: kernels of z at its centres, and the background if it has one. */
 function kernelWeights(member, x) {
-  const d = member.dz, z = new Float64Array(d), U = member.U, count = U.length / d;
-  for (let i = 0; i < d; i++) {
-    for (let j = 0; j < x.length; j++) z[i] += member.W[i * x.length + j] * x[j];
-  }
+  const d = member.dz, z = product(member.W, x), U = member.U, count = U.length / d;
   const logs = Float64Array.from(member.log_alpha), precision = 1 / member.sigma_z ** 2;
   if (logs.length > count) { // the background comes last and has no kernel
     const squared = squaredDistances(z, U);
