@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from condensity.fitting.sce import SCE
+from condensity.subspaces import lockstep
 from condensity.subspaces.chart import Chart, minimise
 from condensity.subspaces.lockstep import History, minimise_all
 from problems import random_sample, random_subspace
@@ -46,6 +47,22 @@ def test_few_evaluations_never_raise_the_value():
             assert end.n_steps <= evaluations
 
 
+def test_only_accepted_steps_are_stored(monkeypatch):
+    histories = []
+
+    class Recorded(History):
+        def __init__(self):
+            super().__init__()
+            histories.append(self)
+
+    monkeypatch.setattr(lockstep, "History", Recorded)
+    monkeypatch.setattr(lockstep, "FIRST_STEP", 3.0)  # too long for some
+    ends = minimise_all(Stacked(), STARTS, evaluations=6)
+    moved = np.any([step != 0 for step, _, _ in histories[0].pairs], axis=-1).sum(axis=0)
+    assert moved.tolist() == [end.n_steps for end in ends]
+    assert min(moved) < 6
+
+
 def test_a_start_does_not_depend_on_the_others():
     together = minimise_all(Stacked(), STARTS, evaluations=12)
     for start, end in zip(STARTS, together, strict=True):
@@ -72,7 +89,7 @@ def test_the_history_is_that_of_a_matrix_that_maps_changes_to_steps():
     for k in range(4):
         step = rng.standard_normal((2, m))
         change = step * [1.0, 2.0, 3.0]
-        if k == 1:
+        if k == 3:
             step[0] = change[0] = 0.0  # the first start did not move
         history.add(step, change)
     # BFGS by its definition, for both starts
