@@ -104,9 +104,8 @@ class LeaveOneOutLoss:
     sigma_z: float
     log_background: float  # log a_0, finite
     views: tuple[OutputView, ...]  # of y; the tables are means over them
-    span: Array | None = (
-        None  # (b + 1, r) if tables are compressed; then r takes the place of b + 1
-    )
+    #: Vectors (b + 1, r) of compressed tables: then r takes the place of b + 1 in the tables.
+    span: Array | None = None
 
     def without_samples(self, mass: Array) -> LeaveOneOutLoss:
         """The same loss without samples, for use with :meth:`over`.
