@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from condensity.fitting import leave_one_out
 from condensity.lsce import member as view_module
 from condensity.lsce.location import constant_location, linear_location
 from condensity.lsce.member import MemberView
@@ -150,3 +151,63 @@ def test_a_thinned_view_keeps_centres_from_first_to_last():
     thin = view.thinned(3)
     assert thin.basis.tolist() == [view.basis[0], view.basis[2], view.basis[-1]]
     assert view.thinned(6) is view
+
+
+def a_large_view():
+    s = random_sample(4, n=90, dx=4, dy=1)
+    return MemberView.of(s, np.zeros(90), np.arange(90), constant_location)
+
+
+@pytest.mark.parametrize(("single", "tolerance"), [(False, 1e-6), (True, 1e-3)])
+def test_a_compressed_loss_has_almost_the_same_value_and_gradient(single, tolerance):
+    W = random_subspace(0, 2, 4)
+    plain = a_large_view().left_out(W, SIGMA_Z, SIGMA_Y, scores=True)
+    few = plain.compressed(single=single)
+    assert 2 * few.pair.shape[0] < plain.pair.shape[0]
+    expected, point = plain.at(W), few.at(W.astype(few.X.dtype))
+    assert point.kernels.dtype == point.p.dtype == (np.float32 if single else np.float64)
+    assert point.value == pytest.approx(expected.value, rel=tolerance)
+    gradient = expected.gradient()
+    difference = np.abs(point.gradient() - gradient).max()
+    assert 0 < difference <= tolerance * np.abs(gradient).max()
+
+
+def test_tables_that_cannot_be_compressed_stay_as_they_are():
+    view, W = a_view(1), random_subspace(0, 2, 4)
+    plain = view.left_out(W, SIGMA_Z, 0.02)
+    assert plain.compressed().span is None
+    assert plain.compressed().at(W).value == plain.at(W).value
+
+
+def test_rounding_errors_of_the_data_disappear_in_single_precision():
+    W = random_subspace(0, 2, 4)
+    plain = a_large_view().left_out(W, SIGMA_Z, SIGMA_Y)
+    rng = np.random.default_rng(0)
+    noisy = {
+        name: getattr(plain, name) * (1 + 3e-14 * rng.standard_normal(getattr(plain, name).shape))
+        for name in ("X", "match", "pair", "powers")
+    }
+    ends = [p.compressed(single=True).at_all(W[None]) for p in (plain, replace(plain, **noisy))]
+    np.testing.assert_array_equal(ends[0][0], ends[1][0])
+    np.testing.assert_array_equal(ends[0][1], ends[1][1])
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_many_points_are_evaluated_like_single_ones(single, monkeypatch):
+    monkeypatch.setattr(leave_one_out, "CACHED", 2 * 90 * 90)  # two points in a block
+    Ws = np.stack([random_subspace(k, 2, 4) for k in range(5)])
+    problem = a_large_view().left_out(Ws[0], SIGMA_Z, SIGMA_Y).compressed(single=single)
+    values, gradients = problem.at_all(Ws)
+    assert values.dtype == gradients.dtype == np.float64
+    for W, value, gradient in zip(Ws.astype(problem.X.dtype), values, gradients, strict=True):
+        point = problem.at(W)
+        assert value == pytest.approx(point.value, rel=1e-6 if single else 1e-13)
+        np.testing.assert_allclose(gradient, point.gradient(), atol=1e-6 if single else 1e-13)
+
+
+def test_very_narrow_kernels_have_a_finite_loss_in_single_precision():
+    view, W = a_large_view(), random_subspace(0, 2, 4)
+    problem = view.left_out(W, 1e-4, SIGMA_Y).compressed(single=True)
+    values, gradients = problem.at_all(W[None])
+    assert np.isfinite(values).all()
+    assert np.isfinite(gradients).all()

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from condensity.fitting.ridge import solve
+from condensity.fitting.ridge import low_rank_root, solve
 
 
 def gram(seed=0, b=6, rank=6):
@@ -32,4 +32,14 @@ def test_the_matrix_is_not_changed():
     G = gram()
     before = G.copy()
     solve(G, np.ones(6), penalty=1.0)
+    np.testing.assert_array_equal(G, before)
+
+
+@pytest.mark.parametrize("rank", [1, 3, 6])
+def test_the_low_rank_root_has_as_many_columns_as_the_matrix_has_dimensions(rank):
+    G = gram(4, rank=rank)
+    before = G.copy()
+    root = low_rank_root(G)
+    assert root.shape == (6, rank)
+    np.testing.assert_allclose(root @ root.T, G, rtol=1e-12, atol=1e-13)
     np.testing.assert_array_equal(G, before)

@@ -33,7 +33,7 @@ from condensity.lsce.flexible import smooth_location
 from condensity.lsce.learning import learn_subspace, subspace_containing
 from condensity.lsce.location import constant_location, linear_location
 from condensity.lsce.member import MemberView, OutputKernels
-from condensity.lsce.settings import EnsembleOptions, Setting
+from condensity.lsce.settings import EnsembleOptions, Setting, SettingSelector
 from condensity.lsce.stacking import stack
 from condensity.subspaces.chart import Minimum
 from crossfits import LOSSES, OPEN, SEARCH, crossfit, deals, density
@@ -221,6 +221,24 @@ def test_more_components_also_start_from_the_subspace_of_fewer(monkeypatch):
     for starts, W in zip(seen, smaller.Ws, strict=True):
         assert len(starts) == SEARCH.n_starts + 1
         np.testing.assert_allclose(W @ starts[-1].T @ starts[-1], W, atol=1e-10)
+
+
+def test_the_setting_of_more_components_is_searched_near_that_of_fewer(monkeypatch):
+    fit, rng = crossfit(), np.random.default_rng(0)
+    smaller = configure(fit, 1, SEARCH, rng, map)
+    near = []
+    choose = SettingSelector.choose
+
+    def recorded(selector, setting, *, coarse, strides):
+        near.append((setting, coarse))
+        return choose(selector, setting, coarse=coarse, strides=strides)
+
+    monkeypatch.setattr(SettingSelector, "choose", recorded)
+    configure(fit, 2, SEARCH, rng, map, smaller)
+    (first, coarse), *_ = near
+    assert not coarse
+    assert first.sigma_z == pytest.approx(smaller.setting.sigma_z * 2**0.5)
+    assert (first.sigma_y, first.penalty) == (smaller.setting.sigma_y, smaller.setting.penalty)
 
 
 def two_locations(X, y, dz):

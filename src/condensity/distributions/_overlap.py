@@ -69,6 +69,43 @@ def mean_difference_of_blocks(blocks: Sequence[Block], c: UnivariateMixtures) ->
     return out
 
 
+def mean_overlaps(mixtures: Sequence[Sequence[Block]], weight: Array) -> Array:
+    """Weighted sums over the rows of ``integral p_a p_b dy`` for all pairs of mixtures: (C, C).
+
+    The mixtures have one output, plain or logarithmic weights, and no scales.  Each one needs its
+    characteristic function only once, on a grid that serves all pairs.
+    """
+    blocks = [block for mixture in mixtures for block in mixture]
+    sds = [float(block.factor[0, 0]) for block in blocks]
+    origin = _moved(blocks[0])  # a common shift has no effect, but it would cost the phases digits
+    means = [(_moved(b) - origin)[:, None] + [b.centers.min(), b.centers.max()] for b in blocks]
+    reach = float(
+        np.max([np.max(m[:, 1]) for m in means]) - np.min([np.min(m[:, 0]) for m in means])
+    )
+    h = 2 * np.pi / (reach + np.sqrt(2) * GAUSSIAN_END * max(sds))
+    count = int(np.ceil(GAUSSIAN_END / (np.sqrt(2) * min(sds) * h))) + 1
+    total = np.zeros((len(mixtures), len(mixtures)))
+    for part in row_blocks(count, 2 * len(mixtures) * len(weight)):
+        omega = h * np.arange(count)[part]
+        rule = np.where(omega > 0, 1.0, 0.5) * h / np.pi
+        root = np.sqrt(weight[:, None] * rule)
+        waves = [root * _characteristic(mixture, origin, omega) for mixture in mixtures]
+        table = np.stack([np.stack([wave.real, wave.imag]).ravel() for wave in waves])
+        total += table @ table.T
+    return total
+
+
+def _characteristic(mixture: Sequence[Block], origin: Array, omega: Array) -> Array:
+    """``E exp(i omega (Y - origin))`` of one output for each row: (m, frequencies)."""
+    total = np.zeros((len(origin), len(omega)), dtype=complex)
+    for block in mixture:
+        angles, decay = block.centers * omega, np.exp(-0.5 * (block.factor[0, 0] * omega) ** 2)
+        weights = block.weights
+        own = weights @ (np.cos(angles) * decay) + 1j * (weights @ (np.sin(angles) * decay))
+        total += np.exp(1j * (_moved(block) - origin)[:, None] * omega) * own
+    return total
+
+
 def _squared_characteristic(blocks: list[Block], sds: list[float], h: float, count: int) -> Array:
     """``sum_j |E exp(i j h Y)|^2 / j^2`` over j = 1 to ``count``, for each row: (m,)."""
     total, width = np.zeros(len(blocks[0])), sum(len(block.centers) for block in blocks)

@@ -30,7 +30,7 @@ def moment_loss(q: Array, table: Array, targets: Array) -> tuple[Array, Array]:
 
     Parameters
     ----------
-    q : ndarray of shape (n, b)
+    q : ndarray of shape (..., n, b)
         Weights of each sample.
     table : ndarray of shape (b, 2 J)
         The ``powers`` of what has the weights.
@@ -39,14 +39,16 @@ def moment_loss(q: Array, table: Array, targets: Array) -> tuple[Array, Array]:
 
     Returns
     -------
-    ndarray of shape (n,), ndarray of shape (n, b)
+    ndarray of shape (..., n), ndarray of shape (..., n, b)
         The losses, and their derivatives as if the weights were independent.
     """
-    mean, square = np.split(q @ table, 2, axis=1)
+    moments = q @ table
+    n_functions = targets.shape[-1]
+    mean, square = moments[..., :n_functions], moments[..., n_functions:]
     variance = square - mean**2 + FLOOR
     residual = targets - mean
     squared = residual**2 / variance
-    losses = 0.5 * np.mean(np.log(variance) + squared, axis=1)
+    losses = 0.5 * np.mean(np.log(variance) + squared, axis=-1)
     by_variance = 0.5 * (1.0 - squared) / variance
     by_mean = -residual / variance - 2.0 * mean * by_variance
-    return losses, np.hstack([by_mean, by_variance]) @ table.T / targets.shape[1]
+    return losses, np.concatenate([by_mean, by_variance], -1) @ (table.T / n_functions)

@@ -35,18 +35,39 @@ def gaussian(squared: Array, sigma: float) -> Array:
     return np.exp2(out, out=out)
 
 
-def pull_to_subspace(R: Array, W: Array, X: Array, C: Array, sigma: float) -> Array:
-    """Chain rule from the kernels to W: the gradient with respect to W (dz, dx).
+def log2_kernels(X: Array, C: Array, W: Array, sigma: float, out: Array | None = None) -> Array:
+    """Binary logarithms of the kernels in the coordinates ``z = W x``: (..., n, b).
 
-    ``R`` (n, b) is the gradient with respect to ``log phi_ik``.  Since
+    W has the shape (..., dz, dx).  The squared distances are one matrix product.
+    """
+    T = np.swapaxes(W, -1, -2)
+    Z, U = X @ T, C @ T
+    unit = LOG2_E / sigma**2
+    left = np.concatenate([Z * unit, squared_rows(Z, -0.5 * unit), np.ones_like(Z[..., :1])], -1)
+    right = np.concatenate([U, np.ones_like(U[..., :1]), squared_rows(U, -0.5 * unit)], -1)
+    return np.asarray(np.matmul(left, np.swapaxes(right, -1, -2), out=out))
+
+
+def squared_rows(A: Array, factor: float) -> Array:
+    """The squared length of each row times a factor, as a column: (..., n, 1)."""
+    lengths: Array = np.einsum("...k,...k->...", A, A)[..., None]
+    return factor * lengths
+
+
+def pull_to_subspace(R: Array, W: Array, X: Array, C: Array, sigma: float) -> Array:
+    """Chain rule from the kernels to W: the gradient with respect to W (..., dz, dx).
+
+    ``R`` (..., n, b) is the gradient with respect to ``log phi_ik``.  Since
     ``log phi_ik = -|W (x_i - c_k)|^2 / (2 sigma^2)``, the result is
     ``-sum_ik R_ik W (x_i - c_k)(x_i - c_k)^T / sigma^2``.
     """
-    Z, U = X @ W.T, C @ W.T
-    pulled: Array = (
-        (Z * R.sum(axis=1)[:, None]).T @ X
-        - (Z.T @ R) @ C
-        - (R @ U).T @ X
-        + (U * R.sum(axis=0)[:, None]).T @ C
-    )
+    T = np.swapaxes(W, -1, -2)
+    Z, U = X @ T, C @ T
+    by_row = R @ np.concatenate([U, np.ones_like(U[..., :1])], -1)
+    by_column = np.swapaxes(np.concatenate([Z, np.ones_like(Z[..., :1])], -1), -1, -2) @ R
+    Z *= by_row[..., -1:]
+    Z -= by_row[..., :-1]
+    U *= np.swapaxes(by_column[..., -1:, :], -1, -2)
+    U -= np.swapaxes(by_column[..., :-1, :], -1, -2)
+    pulled: Array = np.swapaxes(Z, -1, -2) @ X + np.swapaxes(U, -1, -2) @ C
     return pulled * (-1.0 / sigma**2)

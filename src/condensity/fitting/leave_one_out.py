@@ -16,18 +16,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from condensity._typing import Array
-from condensity._utils.numerics import LOG2_E
+from condensity._utils.numerics import CACHED, LOG2_E, row_blocks
 from condensity.data.sample import Sample
 from condensity.fitting.dawid_sebastiani import moment_loss, powers
-from condensity.fitting.kernels import pull_to_subspace, squared_distances
+from condensity.fitting.kernels import log2_kernels, pull_to_subspace
 from condensity.fitting.scores import SCORES, Gaussians
 
 #: Weight of the loss of mean and variance, relative to the squared loss of the density.
 MOMENT_SHARE = 0.2
+#: Singular values of compressed tables below this share of the largest one are left out.
+NEGLIGIBLE, NEGLIGIBLE_IN_RACES = 1e-6, 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +104,8 @@ class LeaveOneOutLoss:
     sigma_z: float
     log_background: float  # log a_0, finite
     views: tuple[OutputView, ...]  # of y; the tables are means over them
+    #: Vectors (b + 1, r) of compressed tables: then r takes the place of b + 1 in the tables.
+    span: Array | None = None
 
     def without_samples(self, mass: Array) -> LeaveOneOutLoss:
         """The same loss without samples, for use with :meth:`over`.
@@ -122,43 +128,120 @@ class LeaveOneOutLoss:
         targets = moment_targets(self.views, sample.Y)
         return replace(self, X=sample.X, weight=sample.weight, match=match, targets=targets)
 
-    def at(self, W: Array) -> LeaveOneOutPoint:
-        """Evaluate the loss in the coordinates ``z = W x``, W of shape (dz, dx)."""
-        Z, U = self.X @ W.T, self.centers @ W.T
-        q, squared = np.empty((len(Z), len(U) + 1)), squared_distances(Z, U)
-        squared /= 2.0 * self.sigma_z**2
-        np.subtract(self.log_mass, squared, out=q[:, :-1])
-        q[:, -1] = self.log_background
-        q -= q.max(axis=1, keepdims=True)  # so that at least one weight does not underflow
-        q *= LOG2_E
-        np.exp2(q, out=q)
-        q /= q.sum(axis=1, keepdims=True)
-        slope = q @ self.pair
-        losses = np.einsum("ik,ik->i", 0.5 * slope - self.match, q)
+    @cached_property
+    def log2_mass(self) -> Array:
+        """The binary logarithms of the weights of the centres."""
+        return LOG2_E * self.log_mass
+
+    @property
+    def background(self) -> float:
+        """a_0, large enough for single precision; it keeps the mass of every sample positive."""
+        return max(float(np.exp(self.log_background)), float(np.finfo(self.X.dtype).tiny))
+
+    def compressed(self, *, single: bool = False) -> LeaveOneOutLoss:
+        """Almost the same loss, which needs fewer operations.
+
+        The tables are smooth functions of the centre.  So there are vectors V (b + 1, r), much
+        fewer than centres, whose span contains their rows but for a ``NEGLIGIBLE`` share.  With
+        ``single``, numbers are also in single precision, and more is negligible.
+        """
+        kind: Any = np.float32 if single else np.float64
+        negligible = NEGLIGIBLE_IN_RACES if single else NEGLIGIBLE
+        names = ("X", "centers", "log_mass", "weight", "targets", "pair", "match", "powers")
+        cast: dict[str, Any] = {name: getattr(self, name).astype(kind) for name in names}
+        # They are rounded before V depends on them, so that rounding errors of the data disappear.
+        pair, match, powers = (cast[name].astype(np.float64) for name in names[-3:])
+        rows = np.vstack([pair, match, powers.T])
+        values, V = np.linalg.eigh(rows.T @ rows)
+        V = V[:, values > negligible**2 * values[-1]]
+        if 2 * V.shape[1] <= len(V):  # else it saves nothing
+            few = {"pair": V.T @ pair @ V, "match": match @ V, "powers": V.T @ powers, "span": V}
+            cast |= {name: table.astype(kind) for name, table in few.items()}
+        return replace(self, **cast)
+
+    @cached_property
+    def span_and_one(self) -> Array:
+        """The span with a column of ones, (b + 1, r + 1)."""
+        assert self.span is not None
+        return np.column_stack([self.span, np.ones_like(self.span[:, 0])])
+
+    def normalised(self, kernels: Array) -> tuple[Array, Array]:
+        """Normalised weights in the span of the tables (..., n, r), and their mass (..., n, 1)."""
+        background = self.background
+        if self.span is None:
+            p = np.empty_like(kernels, shape=(*kernels.shape[:-1], len(self.pair)))
+            p[..., :-1], p[..., -1] = kernels, background
+            mass = p.sum(axis=-1, keepdims=True)
+        else:
+            both = kernels @ self.span_and_one[:-1]
+            both += background * self.span_and_one[-1]
+            p, mass = both[..., :-1], both[..., -1:]
+        return p / mass, mass
+
+    def at_all(self, Ws: Array) -> tuple[Array, Array]:
+        """Values (s,) and gradients (s, dz, dx) at ``Ws`` (s, dz, dx)."""
+        values, gradients, points = np.empty(len(Ws)), np.empty_like(Ws), Ws.astype(self.X.dtype)
+        size = len(self.X), len(self.centers)
+        blocks = row_blocks(len(Ws), size[0] * size[1], CACHED)
+        # Memory that is allocated anew for every block takes longer than the operations.
+        buffers = np.empty((2, blocks[0].stop, *size), dtype=self.X.dtype)
+        for block in blocks:
+            two = buffers[:, : block.stop - block.start]
+            point = self.at(points[block], two[0])
+            values[block], gradients[block] = point.value, point.gradient(two[1])
+        return values, gradients
+
+    def at(self, W: Array, out: Array | None = None) -> LeaveOneOutPoint:
+        """Evaluate the loss in the coordinates ``z = W x``, W of shape (..., dz, dx).
+
+        ``out`` (..., n, b) is memory for the kernels; None: new memory.
+        """
+        kernels = log2_kernels(self.X, self.centers, W, self.sigma_z, out)
+        kernels += self.log2_mass
+        np.exp2(kernels, out=kernels)
+        p, mass = self.normalised(kernels)
+        slope = p @ self.pair
+        losses = np.einsum("...k,...k->...", 0.5 * slope - self.match, p)
         slope -= self.match
-        moment_losses, moment_slope = moment_loss(q, self.powers, self.targets)
+        moment_losses, moment_slope = moment_loss(p, self.powers, self.targets)
         losses += MOMENT_SHARE * moment_losses
         moment_slope *= MOMENT_SHARE
         slope += moment_slope
-        return LeaveOneOutPoint(self, W, q, slope, float(self.weight @ losses))
+        return LeaveOneOutPoint(self, W, kernels, mass, p, slope, losses @ self.weight)
 
 
 @dataclass(frozen=True, eq=False)
 class LeaveOneOutPoint:
-    """Loss at one W; the gradient is computed on demand."""
+    """Loss at one W, or at each of a stack; the gradient is computed on demand."""
 
     problem: LeaveOneOutLoss
-    W: Array  # (dz, dx)
-    q: Array  # (n, b + 1)
-    slope: Array  # (n, b + 1) derivative of the loss of each sample with respect to q
-    value: float
+    W: Array  # (..., dz, dx)
+    kernels: Array  # (..., n, b) with the weights of the centres
+    mass: Array  # (..., n, 1) of kernels and background
+    p: Array  # (..., n, r) normalised weights, in the span of the tables
+    slope: Array  # (..., n, r) derivative of the loss of each sample with respect to p
+    value: Any  # float, or (...,)
 
-    def gradient(self) -> Array:
-        """Derivative of the value with respect to the entries of W, (dz, dx)."""
-        p = self.problem
+    @property
+    def q(self) -> Array:
+        """The normalised weights of centres and background, (..., n, b + 1)."""
+        background = np.full_like(self.mass, self.problem.background)
+        return np.concatenate([self.kernels, background], axis=-1) / self.mass
+
+    def gradient(self, out: Array | None = None) -> Array:
+        """Derivative of the value with respect to the entries of W, (..., dz, dx).
+
+        ``out`` (..., n, b) is memory for intermediate values; None: new memory.
+        """
+        problem = self.problem
         # q is a softmax of the log kernels; its derivative subtracts the mean slope.
-        mean = np.einsum("ik,ik->i", self.slope, self.q)
-        R = self.slope - mean[:, None]
-        R *= self.q
-        R *= p.weight[:, None]
-        return pull_to_subspace(R[:, :-1], self.W, p.X, p.centers, p.sigma_z)
+        mean = np.einsum("...k,...k->...", self.slope, self.p)[..., None]
+        share = problem.weight[:, None] / self.mass
+        if problem.span is None:
+            R = np.subtract(self.slope[..., :-1], mean, out=out)
+            R *= share
+        else:
+            R = np.concatenate([self.slope * share, -mean * share], axis=-1)
+            R = np.matmul(R, problem.span_and_one[:-1].T, out=out)
+        R *= self.kernels
+        return pull_to_subspace(R, self.W, problem.X, problem.centers, problem.sigma_z)

@@ -19,6 +19,9 @@ from scipy.linalg import lapack, lstsq
 
 from condensity._typing import Array
 
+#: Pivots below this share of the largest diagonal entry are rounding errors.
+ROUNDING = 1e-14
+
 
 @dataclass(frozen=True, eq=False)
 class RidgeSystem:
@@ -46,3 +49,16 @@ class RidgeSystem:
 def solve(G: Array, h: Array, *, penalty: float) -> Array:
     """Minimise ``a^T G a / 2 - h^T a + penalty / 2 a^T a`` for each column of ``h`` (b, ...)."""
     return RidgeSystem.of(G, penalty).solve(h)
+
+
+def low_rank_root(matrix: Array) -> Array:
+    """``R`` (b, r) with ``R R^T = matrix`` but for rounding; ``matrix`` is positive semidefinite.
+
+    This is a Cholesky decomposition that takes the largest remaining pivot, and stops when only
+    rounding errors remain.
+    """
+    stop = ROUNDING * float(np.max(np.diagonal(matrix)))
+    factor, order, rank, _ = lapack.dpstrf(matrix, tol=stop, lower=1)
+    root = np.empty((len(matrix), rank))
+    root[order - 1] = np.tril(factor)[:, :rank]
+    return root

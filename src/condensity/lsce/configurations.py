@@ -68,6 +68,10 @@ class Configuration:
         """The mean held-out loss; NaN without folds."""
         return np.nan if self.crossfit is None else float(self.crossfit.whole.weight @ self.losses)
 
+    def setting_for(self, dz: int) -> Setting:
+        """Its setting, with the same sigma_z in units of ``sqrt(dz)`` for another ``dz``."""
+        return replace(self.setting, sigma_z=self.setting.sigma_z * np.sqrt(dz / self.n_components))
+
     def evaluate(self) -> HeldOutEvaluation:
         """The densities of its members at held-out samples."""
         assert self.crossfit is not None
@@ -107,7 +111,10 @@ def configure(
     items = list(zip(crossfit.views, starts, strict=True))
     Ws = [end.W for end in mapper(partial(learn_subspace, search.max_steps), items)]
     selector = SettingSelector(crossfit, Ws, search)
-    setting = selector.choose(first_setting(search, dz), coarse=True, strides=(2,))
+    if smaller is None:
+        setting = selector.choose(first_setting(search, dz), coarse=True, strides=(2,))
+    else:
+        setting = selector.choose(smaller.setting_for(dz), coarse=False, strides=(1,))
     learned = _with_best_setting(selector, setting, refined=False)
     # In a table of cells, a sample shares its kernel with its cell: it cannot be left out alone.
     if dz >= crossfit.active.sum() or crossfit.by_cells:

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from condensity._typing import Array, Mask
 from condensity.data.sample import Sample
 from condensity.distributions.block import Block
+from condensity.fitting.ridge import low_rank_root
 from condensity.fitting.scores import Gaussians, Score
 from condensity.lsce.averaged import mixture_blocks
 from condensity.lsce.member import MOST_KEPT, MemberView, OutputKernels
@@ -40,6 +42,7 @@ class ScoreTables:
     outputs: OutputKernels
     match: Array  # (m, b + 1) a, at held-out samples
     pair: Array  # (b + 1, b + 1) A
+    definite: bool  # whether A is positive semidefinite
 
     @property
     def size(self) -> int:
@@ -54,7 +57,23 @@ class ScoreTables:
         outputs, unit = OutputKernels.build(view, sigma_y), score.unit(view.factor)
         components = outputs.components
         match = unit * score.match(view.held_out.Y, components)
-        return cls(outputs, match, unit * score.pair(components, components))
+        pair = unit * score.pair(components, components)
+        return cls(outputs, match, pair, score.sign > 0)
+
+    @cached_property
+    def root(self) -> Array:
+        """``A = root root^T``, (b + 1, r).
+
+        A is a smooth function of the centres, so r is small.
+        """
+        return low_rank_root(self.pair)
+
+    def norms(self, weights: Array) -> Array:
+        """``w^T A w`` for weights (penalties, m, b + 1): (penalties, m)."""
+        if self.definite:
+            half = weights @ self.root
+            return np.asarray(np.einsum("pmr,pmr->pm", half, half))
+        return np.asarray(np.einsum("pmk,pmk->pm", weights @ self.pair, weights))
 
     def evaluate(self, W: Array, sigma_z: float, penalties: tuple[float, ...]) -> MemberEvaluation:
         """The densities of a member with the subspace W at its held-out samples."""
@@ -95,8 +114,8 @@ class Crossfit:
             return self.by_sample([-np.log(np.maximum(j.match, 1e-300)) for j in evaluated])
         values = []
         for view, j in enumerate(evaluated):
-            norm = np.einsum("pmk,pmk->pm", j.weights @ self._tables(view, sigma_y).pair, j.weights)
-            values.append(self.score.sign * (0.5 * norm - j.match))
+            norms = self._tables(view, sigma_y).norms(j.weights)
+            values.append(self.score.sign * (0.5 * norms - j.match))
         return self.by_sample(values)
 
     def evaluate(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from sklearn import config_context
 
 from condensity._typing import Array, Indices
 from condensity.fitting.gaussian_process import fit_process
@@ -147,7 +148,9 @@ def _add_trees(
     model: GradientBoostingRegressor, size: int, X: Array, y: Array, weight: Array
 ) -> None:
     scaled = weight * (len(weight) / weight.sum())
-    model.set_params(n_estimators=size).fit(X, y, sample_weight=scaled)
+    # Checks of arguments would take a quarter of the time.
+    with config_context(assume_finite=True, skip_parameter_validation=True):
+        model.set_params(n_estimators=size).fit(X, y, sample_weight=scaled)
 
 
 def mean_of_trees(

@@ -3,7 +3,7 @@
 The subspace minimises the leave-one-out loss of a normalised kernel density (module
 ``leave_one_out``).  This loss has many local minima, so a race comes first: a few quasi-Newton
 steps from many random starts on small parts of the sample, then more steps from the best of them
-on larger parts.  Only the winner goes on with all samples.
+on larger parts, in single precision.  Only the winner goes on with all samples.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from condensity.lsce.member import MemberView
 from condensity.lsce.settings import Setting
 from condensity.subspaces.chart import Minimum, minimise
 from condensity.subspaces.grassmann import orthonormal, random_point
+from condensity.subspaces.lockstep import minimise_all
 
 #: Largest number of centres for learning subspaces, which need fewer than densities.
 LEARNING_CENTERS = 150
@@ -30,13 +31,13 @@ class Round:
 
     rows: int  # largest number of samples at which the loss is evaluated
     centers: int  # largest number of centres
-    steps: int
+    evaluations: int  # of the loss, for each start
     kept: int  # number of starts that go on
 
 
 RACE = (
-    Round(rows=160, centers=80, steps=4, kept=12),
-    Round(rows=400, centers=150, steps=8, kept=3),
+    Round(rows=160, centers=80, evaluations=6, kept=12),
+    Round(rows=400, centers=150, evaluations=10, kept=3),
 )
 #: A search that also starts from subspaces of a similar search has fewer random starts, by this
 #: factor.
@@ -112,9 +113,10 @@ def learn_subspace(max_steps: int, item: tuple[MemberView, Sequence[Array]]) -> 
     for part in RACE:
         if len(starts) > 1:
             problem = learning_problem(view.thinned(part.centers), starts[0], rows=part.rows)
-            ends = [minimise(problem, W, max_steps=part.steps, n_fixed=n_fixed) for W in starts]
+            problem = problem.compressed(single=True)
+            ends = minimise_all(problem, starts, evaluations=part.evaluations, n_fixed=n_fixed)
             starts = [end.W for end in sorted(ends, key=lambda end: end.value)[: part.kept]]
-    problem = learning_problem(view, starts[0])
+    problem = learning_problem(view, starts[0]).compressed()
     W = min(starts, key=lambda W: problem.at(W).value)
     return minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed)
 
@@ -125,7 +127,7 @@ def refine_subspace(
     """The subspace of smallest leave-one-out loss with the kernels of a setting."""
     view, starts, setting = item[0].thinned(LEARNING_CENTERS), *item[1:]
     n_fixed = min(len(view.location.directions), len(starts[0]))
-    problem = refinement_problem(view, starts[0], setting, widening)
+    problem = refinement_problem(view, starts[0], setting, widening).compressed()
     ends = [minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed) for W in starts]
     return min(ends, key=lambda end: end.value)
 

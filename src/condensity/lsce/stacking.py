@@ -13,7 +13,7 @@ import numpy as np
 
 from condensity._typing import Array, Indices
 from condensity._utils.numerics import row_blocks
-from condensity.distributions._overlap import overlap
+from condensity.distributions._overlap import mean_overlaps, overlap
 from condensity.distributions.block import Block
 from condensity.fitting.scores import Score
 from condensity.fitting.simplex import Loss, minimise_on_simplex
@@ -68,12 +68,24 @@ def loss_of_average(evaluations: Sequence[HeldOutEvaluation]) -> Loss:
     if sign == 0:
         density = np.column_stack([j.matches for j in evaluations])
         return lambda w: _log_loss(w, density, weight)
-    M = np.empty((len(evaluations), len(evaluations)))
-    for i, ours in enumerate(evaluations):
-        for j, theirs in enumerate(evaluations[: i + 1]):
-            M[i, j] = M[j, i] = weight @ _products(ours, theirs)
+    M = _mean_products(evaluations)
     gain = np.array([weight @ j.matches for j in evaluations])
     return lambda w: (sign * float(0.5 * w @ M @ w - w @ gain), sign * (M @ w - gain))
+
+
+def _mean_products(evaluations: Sequence[HeldOutEvaluation]) -> Array:
+    """Means of ``int p_a p_b``, or the analogue for the score, over held-out samples: (C, C)."""
+    crossfit = evaluations[0].crossfit
+    M = np.zeros((len(evaluations), len(evaluations)))
+    if crossfit.score.name == "squared" and crossfit.whole.Y.shape[1] == 1:
+        for view, member in enumerate(crossfit.views):
+            densities = [evaluation.densities(view) for evaluation in evaluations]
+            M += mean_overlaps(densities, member.held_out.weight)
+        return M / crossfit.n_partitions
+    for i, ours in enumerate(evaluations):
+        for j, theirs in enumerate(evaluations[: i + 1]):
+            M[i, j] = M[j, i] = crossfit.whole.weight @ _products(ours, theirs)
+    return M
 
 
 def _log_loss(w: Array, density: Array, weight: Array) -> tuple[float, Array]:

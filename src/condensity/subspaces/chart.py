@@ -32,35 +32,40 @@ MEMORY = 10
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """Local coordinates Omega for subspaces that contain a number of fixed rows."""
+    """Local coordinates Omega for subspaces that contain a number of fixed rows.
 
-    fixed: Array  # (l, dx) rows that do not change
-    base: Array  # (dz - l, dx) the other rows at the origin of the chart
-    complement: Array  # (dx - dz, dx)
+    A stack of subspaces (..., dz, dx) has a chart around each.
+    """
+
+    fixed: Array  # (..., l, dx) rows that do not change
+    base: Array  # (..., dz - l, dx) the other rows at the origin of the chart
+    complement: Array  # (..., dx - dz, dx)
 
     @classmethod
     def around(cls, W: Array, n_fixed: int = 0) -> Chart:
-        """Chart with origin ``W`` (dz, dx); its first ``n_fixed`` rows do not change."""
-        complement = np.linalg.svd(W)[2][len(W) :]
-        return cls(W[:n_fixed], W[n_fixed:], complement)
+        """Chart with origin ``W`` (..., dz, dx); its first ``n_fixed`` rows do not change."""
+        complement = np.linalg.svd(W)[2][..., W.shape[-2] :, :]
+        return cls(W[..., :n_fixed, :], W[..., n_fixed:, :], complement)
 
     @property
     def size(self) -> int:
         """Number of coordinates."""
-        return len(self.base) * len(self.complement)
+        return int(self.base.shape[-2] * self.complement.shape[-2])
 
     def at(self, omega: Array) -> tuple[Array, Array]:
-        """Point ``W`` (dz, dx) and matrix ``(B B^T)^(-1/2)`` (dz - l, dz - l) at ``omega``."""
-        B = self.base + omega.reshape(len(self.base), -1) @ self.complement
-        values, vectors = np.linalg.eigh(B @ B.T)
-        root = (vectors / np.sqrt(values)) @ vectors.T
-        return np.vstack([self.fixed, root @ B]), root
+        """Point ``W`` (..., dz, dx) and matrix ``(B B^T)^(-1/2)`` (..., dz - l, dz - l)."""
+        shape = *self.base.shape[:-1], self.complement.shape[-2]
+        B = self.base + omega.reshape(shape) @ self.complement
+        values, vectors = np.linalg.eigh(B @ np.swapaxes(B, -1, -2))
+        root = (vectors / np.sqrt(values)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+        return np.concatenate([self.fixed, root @ B], axis=-2), root
 
     def pull(self, gradient: Array, W: Array, root: Array) -> Array:
-        """Convert a gradient with respect to W (dz, dx) to one with respect to the coordinates."""
-        free = slice(len(self.fixed), None)
-        tangent = natural_gradient(W[free], gradient[free])
-        return (root @ tangent @ self.complement.T).ravel()
+        """Convert a gradient with respect to W (..., dz, dx) to the coordinates (..., size)."""
+        free = slice(self.fixed.shape[-2], None)
+        tangent = natural_gradient(W[..., free, :], gradient[..., free, :])
+        pulled: Array = root @ tangent @ np.swapaxes(self.complement, -1, -2)
+        return pulled.reshape(*pulled.shape[:-2], -1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,8 +35,11 @@ def random_point(rng: np.random.Generator, dz: int, dx: int) -> Array:
 
 
 def natural_gradient(W: Array, gradient: Array) -> Array:
-    """Projection of a gradient on the tangent space at ``W``: ``gradient (I - W^T W)``."""
-    return gradient - (gradient @ W.T) @ W
+    """Projection of a gradient on the tangent space at ``W``: ``gradient (I - W^T W)``.
+
+    Both have the shape (..., dz, dx).
+    """
+    return gradient - (gradient @ np.swapaxes(W, -1, -2)) @ W
 
 
 def projector_gap(A: Array, B: Array) -> float:
