@@ -13,22 +13,22 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr
 
 from condensity._typing import Array
-from condensity.distributions._univariate import ROOT_2PI, UnivariateMixtures, tiles
+from condensity._utils.numerics import row_blocks
+from condensity.distributions._univariate import ROOT_2PI, UnivariateMixtures
 from condensity.distributions.block import Block
 
 if TYPE_CHECKING:
     from condensity.distributions.bounded import Bounds
+    from condensity.distributions.mixture import Mixture
 
 #: The mass of a Gaussian beyond this number of standard deviations is below rounding error.
 REACH = 9.0
-#: Nodes in a panel and minimum number of panels of a Gauss-Legendre rule for part of a Gaussian.
-NODES, PANELS = 16, 8
-#: Step for products of distribution functions, in units of the narrowest component.  The error is
-#: of order exp(-27).
-STEP = 0.6
+#: Nodes in a panel of a Gauss-Legendre rule, and its length in units of the narrowest component.
+NODES, PANEL = 16, 4.0
+#: Beyond this u, the distance of y to its bound is below rounding error.
+STEEP = 40.0
 
 
 def bounded_mean(c: UnivariateMixtures, bounds: Bounds) -> Array:
@@ -64,51 +64,30 @@ def bounded_covariance(blocks: Sequence[Block], bounds: Bounds, means: Array) ->
     return total
 
 
-def bounded_crps(c: UnivariateMixtures, bounds: Bounds, means: Array, y: Array, u: Array) -> Array:
-    """CRPS ``E|Y - y_i| - E|Y - Y'| / 2`` at ``y`` (r,): (r,).
+def bounded_crps(free: Mixture, bounds: Bounds, y: Array) -> Array:
+    """CRPS ``int (F - 1{Y >= y_i})^2 dY`` of one output between two bounds at ``y`` (r,): (r,).
 
-    ``u`` (r,) are the free coordinates of ``y``, and ``means`` (r,) the means of Y.
+    The integral over u goes from the point w, the nearest one to u(y) where ``0 < F < 1``, to both
+    sides in panels, as far as both the slope dy/du and ``F (1 - F)`` differ from zero.
     """
-    if not len(c):
+    if not len(free):
         return np.zeros(0)
-    to_y = means - y + 2 * _below(c, bounds, y, u)
-    return to_y - _half_spread(c, bounds)
-
-
-def _below(c: UnivariateMixtures, bounds: Bounds, y: Array, u: Array) -> Array:
-    """``E (y_i - Y)_+``, integrated in panels from the lower end to y_i: (r,)."""
-    widest = float(c.sds.max())
-    reach = REACH + 2 * widest
-    end = np.clip((u[:, None] - c.means) / c.sds, -reach, reach)
-    panels = int(np.ceil(PANELS * max(1.0, widest / 3)))
+    c = free.components("crps")
+    low = np.clip((c.means - REACH * c.sds).min(axis=1), -STEEP, STEEP)
+    high = np.clip((c.means + REACH * c.sds).max(axis=1), -STEEP, STEEP)
+    w = np.clip(bounds.free(y[:, None])[:, 0], low, high)
+    total = np.abs(y - _bounded(bounds, 0, w))
+    step = PANEL * min(1.0, float(c.sds.min()))
     x, share = np.polynomial.legendre.leggauss(NODES)
-    length = (end + reach) / panels
-    total = np.zeros(len(c))
-    for panel in range(panels):
-        for node, weight in zip(x, share, strict=True):
-            e = -reach + length * (panel + 0.5 + 0.5 * node)
-            density = 0.5 * weight * length * np.exp(-0.5 * e**2) / ROOT_2PI
-            gap = y[:, None] - _bounded(bounds, 0, c.means + c.sds * e)
-            total += np.einsum("rk,rk->r", c.weights, density * gap)
-    return total
-
-
-def _half_spread(c: UnivariateMixtures, bounds: Bounds) -> Array:
-    """``E|Y - Y'| / 2 = int F (1 - F) dy``: (r,)."""
-    step = min(STEP, STEP * float(c.sds.min()))
-    reach = REACH * c.sds + c.sds**2
-    low, high = (c.means - reach).min(axis=1), (c.means + reach).max(axis=1)
-    low = np.broadcast_to(low, (len(c),))
-    total = np.zeros(len(c))
-    count = int(np.ceil((high - low).max() / step)) + 1
-    for rows, part in tiles(len(c), count, 4 * c.width):
-        mixtures = c.take(rows)
-        u = low[rows, None] + step * np.arange(part.start, part.stop)
-        z = (u[:, :, None] - mixtures.means[:, None, :]) / mixtures.sds[:, None, :]
-        F, S = (np.einsum("rk,rtk->rt", mixtures.weights, ndtr(sign * z)) for sign in (1, -1))
-        dy_du = np.exp(-bounds.log_volume(u[..., None]))
-        total[rows] += step * np.einsum("rt,rt->r", F * S, dy_du)
-    return total
+    first, last = -np.ceil((w - low).max() / step), np.ceil((high - w).max() / step)
+    panels = np.arange(first, last)
+    for part in row_blocks(len(panels), NODES * len(free)):
+        offsets = step * (panels[part, None] + 0.5 + 0.5 * x).ravel()
+        F = free.cdf_around(w, offsets)
+        square = np.where(offsets < 0, F, 1 - F) ** 2
+        square *= np.exp(-bounds.log_volume((w[:, None] + offsets)[..., None]))
+        total += square @ np.tile(0.5 * step * share, panels[part].size)
+    return np.asarray(total)
 
 
 def _normal_rule(width: float) -> Iterator[tuple[float, float]]:

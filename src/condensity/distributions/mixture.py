@@ -20,8 +20,9 @@ from condensity.distributions import _checks as checks
 from condensity.distributions import _levelsets as levelsets
 from condensity.distributions import _sampling as sampling
 from condensity.distributions import _univariate as univariate
+from condensity.distributions import _waves as waves
 from condensity.distributions._modes import climb_to_modes
-from condensity.distributions._overlap import mean_difference_of_blocks, overlap
+from condensity.distributions._overlap import mean_difference_of_blocks, squared_norm_by_pairs
 from condensity.distributions._quantiles import quantile
 from condensity.distributions._univariate import UnivariateMixtures
 from condensity.distributions.base import Distribution
@@ -216,21 +217,72 @@ class Mixture(Distribution):
         return sum((block.pdf(Y) for block in self.blocks), np.zeros(len(self)))
 
     def pdf_on(self, grid: ArrayLike) -> Array:
-        points = checks.grid_of(grid, self.n_outputs)
-        return sum((block.pdf_on(points) for block in self.blocks), np.zeros(1))
+        points, out = checks.grid_of(grid, self.n_outputs), np.zeros((len(self), 1))
+        if all(block.fixed for block in self.blocks) or not waves.possible(self.blocks):
+            return sum((block.pdf_on(points) for block in self.blocks), out)
+        out, rest = waves.pdf_on(self.blocks, points[:, 0])
+        if len(rest):
+            out[rest] = sum(block.take(rest).pdf_on(points) for block in self.blocks)
+        return out
 
     def squared_norm(self) -> Array:
-        total = np.zeros(len(self))
-        for j, block in enumerate(self.blocks):
-            total += overlap(block, block)
-            for other in self.blocks[:j]:
-                total += 2 * overlap(block, other)
-        return total
+        if not waves.possible(self.blocks):
+            return squared_norm_by_pairs(self.blocks)
+        out, rest = waves.squared_norms(self.blocks)
+        if len(rest):
+            out[rest] = squared_norm_by_pairs([block.take(rest) for block in self.blocks])
+        return out
 
     def cdf(self, Y: ArrayLike) -> Array:
         c, shift, scale = self.in_frame("cdf")
         y = checks.rows_of(Y, len(self), 1)[:, 0]
         return univariate.map_rows(univariate.cdf, c, None, (y - shift) / scale)
+
+    def cdf_around(self, y: Array, offsets: Array) -> Array:
+        """Distribution function of one output at several points around one point for each row.
+
+        Parameters
+        ----------
+        y : ndarray of shape (m,)
+            One point for each row.
+        offsets : ndarray of shape (n,)
+            Differences of the points from ``y``.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+            ``P(Y <= y_i + offset_j | x_i)``, with an absolute error of about 1e-14.
+        """
+        checks.one_output(self.n_outputs, "cdf_around")
+        out, rest = np.empty((len(self), len(offsets))), np.arange(len(self))
+        if waves.possible(self.blocks):
+            out, rest = waves.cdf_around(self.blocks, y, offsets)
+        if len(rest):
+            own = self[rest]
+            out[rest] = np.column_stack([own.cdf(y[rest] + offset) for offset in offsets])
+        return out
+
+    def sign_mean(self, other: Mixture) -> Array:
+        """``E sign(Y - Y')`` for independent outputs Y of this and Y' of another mixture.
+
+        Parameters
+        ----------
+        other : Mixture
+            A mixture with as many rows, of one output.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            ``P(Y > Y') - P(Y < Y')``.
+        """
+        checks.one_output(self.n_outputs, "sign_mean")
+        out, rest = np.empty(len(self)), np.arange(len(self))
+        if waves.possible([*self.blocks, *other.blocks]):
+            out, rest = waves.sign_means(self.blocks, other.blocks)
+        if len(rest):
+            pair = (mixture[rest].components("sign_mean") for mixture in (self, other))
+            out[rest] = univariate.sign_mean(*pair)
+        return out
 
     def prob(self, lower: ArrayLike, upper: ArrayLike) -> Array:
         c, shift, scale = self.in_frame("prob")
