@@ -19,7 +19,6 @@ their Gaussians are narrow or far apart, are left to other methods.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +42,8 @@ FAR = 8.0
 WAVES_A_POINT = 4
 #: Frequencies for each Gaussian, up to which the series takes less time than all pairs.
 WAVES_A_CENTER = 20
+#: Steps of Halley's method from the middle of a cell, which is a third of a standard deviation.
+STARTING_STEPS = 3
 #: Phase factors are products of two factors; this many powers are in the first one.
 POWERS = 16
 
@@ -102,7 +103,7 @@ def series(
     width = sum(len(block.centers) for block in blocks)
     for part in row_blocks(len(numbers), 2 * width):
         j = numbers[part]
-        tables = [_table(block, spacing * j) for block in blocks]
+        tables = [_table(block, spacing, j) for block in blocks]
         for rows in row_blocks(len(origin), 8 * len(j)):
             phi = np.zeros((rows.stop - rows.start, len(j)), dtype=complex)
             for block, table in zip(blocks, tables, strict=True):
@@ -114,10 +115,11 @@ def series(
             yield rows, part, phi
 
 
-def _table(block: Block, omega: Any) -> Array:
+def _table(block: Block, spacing: float, j: Indices) -> Array:
     """``cos(w c_k)`` and ``sin(w c_k)``, times the characteristic function of N(0, s^2)."""
-    angles, decay = block.centers * omega, np.exp(-0.5 * (block.factor[0, 0] * omega) ** 2)
-    return np.concatenate([np.cos(angles) * decay, np.sin(angles) * decay], axis=1)
+    table = _phases(spacing * block.centers[:, 0], j)
+    table *= np.exp(-0.5 * (block.factor[0, 0] * spacing * j) ** 2)
+    return np.concatenate([table.real, table.imag], axis=1)
 
 
 def _phases(angle: Array, j: Indices) -> NDArray[np.complex128]:
@@ -259,3 +261,34 @@ def cdf_around(blocks: Sequence[Block], u: Array, x: Array) -> tuple[Array, Indi
     out[place <= lower[:, None]] = 0.0
     out[place >= upper[:, None]] = 1.0
     return out, rest
+
+
+def quantile_starts(blocks: Sequence[Block], q: Array) -> Array:
+    """Quantiles of the levels ``q`` (k,), nearly to rounding error: (m, k); NaN for other rows.
+
+    Each is found in a table of F, and then by Halley's method in a cell of this table.
+    """
+    out, (lower, upper) = np.full((len(blocks[0]), len(q)), np.nan), ends(blocks)
+    need = counts(blocks, upper - lower)
+    for rows in groups(need, sum(len(block.centers) for block in blocks) / 4)[0]:
+        period, j = float((upper - lower)[rows].max()), np.arange(1, int(need[rows].max()) + 1)
+        spacing, phi = 2 * np.pi / period, np.empty((len(rows), len(j)), dtype=complex)
+        for piece, part, values in series(take(blocks, rows), lower[rows], spacing, j):
+            phi[piece, part] = values
+        x = np.linspace(0.0, period, 2 * len(j) + 1)
+        base, table = phi.imag @ (1 / (np.pi * j)), np.exp(1j * np.outer(spacing * j, x))
+        table *= (1 / (np.pi * j))[:, None]
+        F = x / period + base[:, None] + phi.real @ table.imag - phi.imag @ table.real
+        for level, found in zip(q, out.T, strict=True):
+            cell = np.clip((level > F).sum(axis=1), 1, len(x) - 1)
+            t, ends_of_cell = 0.5 * (x[cell - 1] + x[cell]), (x[cell - 1], x[cell])
+            for _ in range(STARTING_STEPS):
+                z = phi * _phases(-spacing * t, j)
+                f = t / period + base - z.imag @ (1 / (np.pi * j)) - level
+                density = (1 + 2 * z.real.sum(axis=1)) / period
+                slope = 2 / period * (z.imag @ (spacing * j))
+                with np.errstate(all="ignore"):  # the density may be zero
+                    step = f * density / (density**2 - 0.5 * f * slope)
+                t = np.clip(np.where(np.isfinite(step), t - step, t), *ends_of_cell)
+            found[rows] = lower[rows] + t
+    return out

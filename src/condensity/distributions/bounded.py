@@ -360,8 +360,7 @@ class BoundedMixture(Distribution):
         """``E[Y_j | x_i]``, in closed form unless output j has two bounds: (m,)."""
         s = self.bounds.exponential(j)
         if s is None:
-            own = self.free.marginal(j).components("mean")
-            return quadrature.bounded_mean(own, self.bounds.take(np.array([j])))
+            return quadrature.bounded_mean(self.free.marginal(j), self.bounds.take(np.array([j])))
         if s == 0:
             return self.free.marginal(j).mean()
         bound = self.bounds.lower[j] if s > 0 else self.bounds.upper[j]
@@ -371,8 +370,11 @@ class BoundedMixture(Distribution):
         """``Cov[Y_j, Y_k | x_i]``, in closed form unless one of them has two bounds: (m,)."""
         s, t = self.bounds.exponential(j), self.bounds.exponential(k)
         if s is None or t is None:
-            keep = [j] if j == k else [j, k]
-            means = np.column_stack([self._mean(column) for column in keep])
+            means = np.column_stack([self._mean(column) for column in (j, k)])
+            if j == k:
+                free, bounds = self.free.marginal(j), self.bounds.take(np.array([j]))
+                return quadrature.bounded_variance(free, bounds, means[:, 0])
+            keep = [j, k]
             bounds = self.bounds.take(np.array(keep))
             return quadrature.bounded_covariance(self.free.marginal(keep).blocks, bounds, means)
         if s == 0 and t == 0:

@@ -1,7 +1,7 @@
 """Densities of more rows than should be in memory at once.
 
 A mixture holds one number for each row and component.  Here only the inputs are kept: every
-question computes the mixtures of one chunk of rows at a time, small enough for the cache.
+question computes the mixtures of one chunk of rows at a time.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from condensity._utils.parameters import check_rng
 from condensity.distributions import _checks as checks
 from condensity.distributions.base import Distribution
 
-#: Numbers that the mixtures of one chunk hold, at most (2 MiB).
-CHUNK = 1 << 18
+#: Numbers that the mixtures of one chunk hold, at most (8 MiB).  The rows of a chunk share tables of
+#: centres.
+CHUNK = 1 << 20
 
 
 class ChunkedDistribution(Distribution):

@@ -294,7 +294,9 @@ class Mixture(Distribution):
         if levels.ndim > 1:
             raise ValueError(f"q must be a number or one-dimensional, got shape {levels.shape}")
         c, shift, scale = self.in_frame("quantile")
-        out = shift[:, None] + scale[:, None] * quantile(c, np.atleast_1d(levels))
+        blocks, q = without_common_frame(self.blocks)[0], np.atleast_1d(levels)
+        starts = waves.quantile_starts(blocks, q) if waves.possible(blocks) else None
+        out = shift[:, None] + scale[:, None] * quantile(c, q, starts)
         return out if levels.ndim else out[:, 0]
 
     def crps(self, Y: ArrayLike) -> Array:
