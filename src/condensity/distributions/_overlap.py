@@ -57,11 +57,11 @@ def _overlap_in_one_frame(a: Block, b: Block) -> Array:
     total = np.zeros(len(a))
     ours, theirs = (np.linalg.solve(L, block.centers.T).T for block in (a, b))
     for part in row_blocks(len(ours), len(theirs)):
-        table = np.exp(-0.5 * cdist(ours[part], theirs, "sqeuclidean")) / _volume(L)
+        table = np.exp(-0.5 * cdist(ours[part], theirs, "sqeuclidean"))
         for rows in row_blocks(len(a), max(table.shape)):
             left, right = a.take(rows).weights[:, part], b.take(rows).weights
             total[rows] += np.einsum("rl,rl->r", left @ table, right)
-    return total / a.scales**a.n_outputs
+    return _divided(total, _log_volume(L) + a.n_outputs * np.log(a.scales))
 
 
 def _overlap_by_row(a: Block, b: Block) -> Array:
@@ -72,16 +72,22 @@ def _overlap_by_row(a: Block, b: Block) -> Array:
         squares = [block.scales[:, None, None] ** 2 * block.covariance for block in (ours, theirs)]
         L: Any = np.linalg.cholesky(squares[0] + squares[1])  # (r, dy, dy)
         left, right = (_whitened_means(block, L) for block in (ours, theirs))
-        kernels = _kernels(left[:, part], right) / _volume(L)[:, None, None]
-        w, v = ours.weights[:, part], theirs.weights
-        out[rows] += np.einsum("rk,rk->r", w, np.matmul(kernels, v[:, :, None])[:, :, 0])
+        kernels, w, v = _kernels(left[:, part], right), ours.weights[:, part], theirs.weights
+        sums = np.einsum("rk,rk->r", w, np.matmul(kernels, v[:, :, None])[:, :, 0])
+        out[rows] += _divided(sums, _log_volume(L))
     return out
 
 
-def _volume(L: Any) -> Array:
-    """``(2 pi)^(dy/2) det L`` for lower factors (..., dy, dy): (...)."""
-    volume: Array = np.prod(ROOT_2PI * np.diagonal(L, axis1=-2, axis2=-1), axis=-1)
+def _log_volume(L: Any) -> Array:
+    """Logarithm of ``(2 pi)^(dy/2) det L`` for lower factors (..., dy, dy): (...)."""
+    volume: Array = np.log(ROOT_2PI * np.diagonal(L, axis1=-2, axis2=-1)).sum(axis=-1)
     return volume
+
+
+def _divided(sums: Array, log_volume: Array) -> Array:
+    """``sums / exp(log_volume)``; infinite where this overflows, also if the volume is zero."""
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.exp(np.log(sums) - log_volume)
 
 
 def _whitened_means(block: Block, L: Any) -> Array:

@@ -66,7 +66,7 @@ def ends(blocks: Sequence[Block], reach: float = END) -> tuple[Array, Array]:
 def counts(blocks: Sequence[Block], length: Array) -> Array:
     """Number of frequencies that a series of period ``length`` (m,) needs: (m,)."""
     with np.errstate(over="ignore"):
-        count: Array = np.ceil(END * length / (2 * np.pi * narrowest(blocks)))
+        count: Array = 1 + np.ceil(END * length / (2 * np.pi * narrowest(blocks)))
     return count
 
 

@@ -250,7 +250,8 @@ class BoundedMixture(Distribution):
         total = np.zeros(len(self))
         for factor, power in self._terms():
             log_mass, tilted = self.free.tilt(power / 2)
-            total += factor * np.exp(2 * log_mass) * tilted.squared_norm()
+            with np.errstate(over="ignore", divide="ignore"):
+                total += np.exp(np.log(factor) + 2 * log_mass + np.log(tilted.squared_norm()))
         return total
 
     def cdf(self, Y: ArrayLike) -> Array:
@@ -337,6 +338,7 @@ class BoundedMixture(Distribution):
     def _terms(self) -> list[tuple[float, Array]]:
         """``prod_j du_j/dy_j = sum_t factor_t exp(power_t . u)``, as pairs of factor and power."""
         by_output = [self.bounds.slopes(j) for j in range(self.n_outputs)]
+        checks.few_terms(int(np.prod([len(terms) for terms in by_output], dtype=float)))
         return [
             (float(np.prod([c for c, _ in chosen])), np.array([p for _, p in chosen]))
             for chosen in product(*by_output)
@@ -364,7 +366,8 @@ class BoundedMixture(Distribution):
         if s == 0:
             return self.free.marginal(j).mean()
         bound = self.bounds.lower[j] if s > 0 else self.bounds.upper[j]
-        return np.asarray(bound + s * np.exp(self._log_exponential((j, s))[0]))
+        with np.errstate(over="ignore"):
+            return np.asarray(bound + s * np.exp(self._log_exponential((j, s))[0]))
 
     def _covariance(self, j: int, k: int) -> Array:
         """``Cov[Y_j, Y_k | x_i]``, in closed form unless one of them has two bounds: (m,)."""
@@ -382,11 +385,20 @@ class BoundedMixture(Distribution):
         if s == 0 or t == 0:  # Cov[u, exp(s v)] = E exp(s v) (mean of u where tilted - mean of u)
             flat, (steep, s) = (j, (k, t)) if s == 0 else (k, (j, s))
             log_mass, tilted = self._log_exponential((steep, s))
-            moved = tilted.marginal(flat).mean() - self.free.marginal(flat).mean()
-            return np.asarray(s * np.exp(log_mass) * moved)
-        log_both = self._log_exponential((j, s), (k, t))[0]
-        log_product = self._log_exponential((j, s))[0] + self._log_exponential((k, t))[0]
-        return np.asarray(s * t * np.exp(log_product) * np.expm1(log_both - log_product))
+            moved = s * (tilted.marginal(flat).mean() - self.free.marginal(flat).mean())
+            with np.errstate(over="ignore", divide="ignore"):
+                return np.asarray(np.sign(moved) * np.exp(log_mass + np.log(np.abs(moved))))
+        # Near u = 0 the logarithms have the most digits, and their difference is small.
+        middle = self.free.mean().reshape(len(self), self.n_outputs)
+        centred = BoundedMixture(self.free.moved(-middle), self.bounds)
+        logs = [centred._log_exponential(*powers)[0] for powers in ([(j, s)], [(k, t)])]
+        log_ratio = centred._log_exponential((j, s), (k, t))[0] - sum(logs)
+        log_product = sum(logs) + s * middle[:, j] + t * middle[:, k]
+        # A variance is not negative, but for rounding.
+        log_ratio = np.maximum(log_ratio, 0.0) if j == k else log_ratio
+        with np.errstate(over="ignore", divide="ignore"):
+            log_size = np.maximum(log_ratio, 0.0) + np.log(-np.expm1(-np.abs(log_ratio)))
+            return np.asarray(s * t * np.sign(log_ratio) * np.exp(log_product + log_size))
 
     def _drop_axis(self, values: Array) -> Array:
         return values[..., 0] if self.n_outputs == 1 else values

@@ -19,9 +19,11 @@ from condensity._utils.parameters import check_rng
 from condensity.distributions import _checks as checks
 from condensity.distributions.base import Distribution
 
-#: Numbers that the mixtures of one chunk hold, at most (8 MiB).  The rows of a chunk share tables of
-#: centres.
+#: Numbers that the mixtures of one chunk hold, at most (8 MiB).  The rows of a chunk share tables.
 CHUNK = 1 << 20
+
+#: Attributes of the classes in memory that are not part of ``Distribution``.
+IN_MEMORY = ("blocks", "bounds", "components", "free", "log_weights")
 
 
 class ChunkedDistribution(Distribution):
@@ -73,6 +75,14 @@ class ChunkedDistribution(Distribution):
     def __getitem__(self, index: Any) -> Distribution:
         rows = checks.rows_at(index, len(self))
         return in_chunks(self.X[rows], self.at, self.width, self.n_outputs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in IN_MEMORY:
+            raise AttributeError(
+                f"{name} belongs to densities in memory, but these are computed chunk by chunk: "
+                f"use dist.compute().{name}, or dist[:1000].{name} for some rows"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property
     def n_outputs(self) -> int:

@@ -67,14 +67,20 @@ class Mixture(Distribution):
 
     def __init__(self, blocks: Sequence[Block]) -> None:
         blocks = checks.checked_blocks(blocks)
-        total = log_sum_exp(np.concatenate([block.log_weights for block in blocks], axis=1))
-        if not np.isfinite(total).all():
-            row = int(np.argmin(np.isfinite(total)))
+        logs = np.concatenate([block.log_weights for block in blocks], axis=1)
+        top = logs.max(axis=1)
+        # Subtracted first: next to a large number, the logarithm of a sum has no digits.
+        logs -= np.where(np.isfinite(top), top, 0.0)[:, None]
+        total = log_sum_exp(logs)
+        if not (np.isfinite(total) & np.isfinite(top)).all():
+            row = int(np.argmin(np.isfinite(total) & np.isfinite(top)))
             raise ValueError(
                 f"log_weights of row {row} contain NaN or +inf, or are all -inf: "
                 "each row needs at least one finite log weight"
             )
-        self.blocks = tuple(block.weighted(block.log_weights - total[:, None]) for block in blocks)
+        logs -= total[:, None]
+        parts = np.split(logs, np.cumsum([len(block.centers) for block in blocks])[:-1], axis=1)
+        self.blocks = tuple(b.weighted(own) for b, own in zip(blocks, parts, strict=True))
 
     @classmethod
     def of_normalised(cls, blocks: Sequence[Block]) -> Mixture:
@@ -157,6 +163,21 @@ class Mixture(Distribution):
         log_mass = log_sum_exp(np.concatenate([block.log_weights for block in blocks], axis=1))
         return log_mass, Mixture(blocks)
 
+    def moved(self, step: Array) -> Mixture:
+        """The densities of ``Y + step``.
+
+        Parameters
+        ----------
+        step : ndarray of shape (m, dy)
+            One vector for each row.
+
+        Returns
+        -------
+        Mixture
+            The same densities at other places.
+        """
+        return self.of_normalised([block.moved(step) for block in self.blocks])
+
     def stretch(self, factors: Array, *, background: bool = True) -> Mixture:
         """The densities of ``mean + factors (Y - mean)``.
 
@@ -226,12 +247,13 @@ class Mixture(Distribution):
         return out
 
     def squared_norm(self) -> Array:
-        if not waves.possible(self.blocks):
+        blocks, _, scale = without_common_frame(self.blocks)
+        if not waves.possible(blocks):
             return squared_norm_by_pairs(self.blocks)
-        out, rest = waves.squared_norms(self.blocks)
+        out, rest = waves.squared_norms(blocks)
         if len(rest):
-            out[rest] = squared_norm_by_pairs([block.take(rest) for block in self.blocks])
-        return out
+            out[rest] = squared_norm_by_pairs([block.take(rest) for block in blocks])
+        return out / scale
 
     def cdf(self, Y: ArrayLike) -> Array:
         c, shift, scale = self.in_frame("cdf")
@@ -256,7 +278,8 @@ class Mixture(Distribution):
         checks.one_output(self.n_outputs, "cdf_around")
         out, rest = np.empty((len(self), len(offsets))), np.arange(len(self))
         if waves.possible(self.blocks):
-            out, rest = waves.cdf_around(self.blocks, y, offsets)
+            blocks, shift, _ = without_common_frame(self.blocks)
+            out, rest = waves.cdf_around(blocks, y - shift[:, 0], offsets)
         if len(rest):
             own = self[rest]
             out[rest] = np.column_stack([own.cdf(y[rest] + offset) for offset in offsets])
@@ -278,7 +301,9 @@ class Mixture(Distribution):
         checks.one_output(self.n_outputs, "sign_mean")
         out, rest = np.empty(len(self)), np.arange(len(self))
         if waves.possible([*self.blocks, *other.blocks]):
-            out, rest = waves.sign_means(self.blocks, other.blocks)
+            both = without_common_frame([*self.blocks, *other.blocks])[0]
+            count = len(self.blocks)
+            out, rest = waves.sign_means(both[:count], both[count:])
         if len(rest):
             pair = (mixture[rest].components("sign_mean") for mixture in (self, other))
             out[rest] = univariate.sign_mean(*pair)
@@ -302,16 +327,16 @@ class Mixture(Distribution):
     def crps(self, Y: ArrayLike) -> Array:
         c, shift, scale = self.in_frame("crps")
         y = checks.rows_of(Y, len(self), 1)[:, 0]
-        return scale * (
-            univariate.distance(c, (y - shift) / scale)
-            - 0.5 * mean_difference_of_blocks(self.blocks, c)
-        )
+        spread = mean_difference_of_blocks(without_common_frame(self.blocks)[0], c)
+        return scale * (univariate.distance(c, (y - shift) / scale) - 0.5 * spread)
 
     def hdr(self, level: float) -> list[Array]:
-        return levelsets.hdr(self.components("hdr"), level)
+        c, shift, scale = self.in_frame("hdr")
+        regions = zip(levelsets.hdr(c, level), shift, scale, strict=True)
+        return [a + s * region for region, a, s in regions]
 
     def in_frame(self, what: str) -> tuple[UnivariateMixtures, Array, Array]:
-        """Gaussians of one output without their common shift and scale; these, (m,) each.
+        """Gaussians of one output in the frame of the first block, and its shift and scale.
 
         Parameters
         ----------
@@ -323,7 +348,7 @@ class Mixture(Distribution):
         components : UnivariateMixtures
             Weights, means and standard deviations.
         shift, scale : ndarray of shape (m,)
-            What all blocks have in common.
+            ``y = shift + scale u`` for the outputs u of the components, (m,) each.
         """
         checks.one_output(self.n_outputs, what)
         blocks, shift, scale = without_common_frame(self.blocks)
@@ -357,13 +382,15 @@ class Mixture(Distribution):
 
     def modes(self) -> list[Array]:
         if self.n_outputs == 1:
-            return levelsets.modes(self.components("modes"))
+            c, shift, scale = self.in_frame("modes")
+            return [a + s * y for y, a, s in zip(levelsets.modes(c), shift, scale, strict=True)]
         return climb_to_modes(self.blocks)
 
     def hpd_level(self, Y: ArrayLike, n_draws: int = 1000, random_state: Any = None) -> Array:
         Y = checks.rows_of(Y, len(self), self.n_outputs)
         if self.n_outputs == 1:
-            return levelsets.hpd_level(self.components("hpd_level"), Y[:, 0])
+            c, shift, scale = self.in_frame("hpd_level")
+            return levelsets.hpd_level(c, (Y[:, 0] - shift) / scale)
         return sampling.hpd_level_by_sampling(self, Y, n_draws, self.width, random_state)
 
     def mean(self) -> Array:
@@ -373,9 +400,10 @@ class Mixture(Distribution):
         return self._drop_axis(np.diagonal(self.cov(), axis1=1, axis2=2).copy())
 
     def cov(self) -> Array:
-        mean, dy = self._mean(), self.n_outputs
-        out = np.zeros((len(self), dy, dy))
-        for block in self.blocks:
+        first, dy = self.blocks[0], self.n_outputs
+        near = self if first.shift is None else self.moved(-first.shift)
+        mean, out = near._mean(), np.zeros((len(self), dy, dy))
+        for block in near.blocks:
             for rows in row_blocks(len(self), 4 * block.centers.size):
                 own = block.take(rows)
                 w = own.weights
