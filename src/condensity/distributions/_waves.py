@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from condensity._typing import Array, Indices
+from condensity._typing import Array, Indices, Mask
 from condensity._utils.numerics import row_blocks
 from condensity.distributions._univariate import ROOT_2PI
 from condensity.distributions.block import Block
@@ -33,8 +33,8 @@ from condensity.distributions.block import Block
 END = 9.0
 #: Beyond this number of standard deviations the density of a Gaussian is zero in floating point.
 ZERO = 40.0
-#: Values of a density below this part of its unit are computed from the Gaussians: the error of a
-#: series, about 1e-14, would be more than 1e-7 of them.
+#: Values of a density below this part of its unit are not taken from a series: its error, about
+#: 1e-14, would be more than 1e-7 of them.
 FAINT = 1e-7
 #: Largest distance of a point from the middle of a grid, in periods, for which a series is used.
 FAR = 8.0
@@ -149,11 +149,11 @@ def take(blocks: Sequence[Block], rows: Indices) -> Sequence[Block]:
     return blocks if len(rows) == len(blocks[0]) else [block.take(rows) for block in blocks]
 
 
-def pdf_on(blocks: Sequence[Block], y: Array) -> tuple[Array, Indices]:
-    """Densities at the points ``y`` (G,): (m, G); and the rows that are left to other methods.
+def pdf_on(blocks: Sequence[Block], y: Array) -> tuple[Array, Mask]:
+    """Densities at the points ``y`` (G,): (m, G); and where they are unknown.
 
-    The relative error is below 1e-6, in the tails too: values that are too small for the series are
-    sums of Gaussians.
+    The known values have a relative error below 1e-6.  Values that are small compared with the
+    height of the Gaussians are unknown, and so are those of rows that need too many frequencies.
     """
     out = np.zeros((len(blocks[0]), len(y)))
     lower, upper = ends(blocks)
@@ -161,8 +161,7 @@ def pdf_on(blocks: Sequence[Block], y: Array) -> tuple[Array, Indices]:
     # Phases have few correct digits where points or Gaussians are many periods apart.
     apart = np.maximum(np.abs(y - middle).max(), np.maximum(upper - middle, middle - lower))
     need = np.where(apart <= FAR * length, counts(blocks, length), np.inf)
-    shared, rest = groups(need, WAVES_A_POINT * len(y))
-    for rows in shared:
+    for rows in groups(need, WAVES_A_POINT * len(y))[0]:
         own, period = take(blocks, rows), float(length[rows].max())
         spacing, j = 2 * np.pi / period, np.arange(1, int(need[rows].max()) + 1)
         values = np.full((len(rows), len(y)), 1 / period)
@@ -170,26 +169,18 @@ def pdf_on(blocks: Sequence[Block], y: Array) -> tuple[Array, Indices]:
             angles = (spacing * j[part])[:, None] * (y - middle)
             table = np.concatenate([np.cos(angles), np.sin(angles)])
             values[piece] += np.concatenate([phi.real, phi.imag], axis=1) @ (2 / period * table)
-        out[rows] = _with_faint_values(own, y, values, (lower[rows], upper[rows]))
-    return out, rest
+        unit = sum(block.weights.sum(axis=1) / (ROOT_2PI * block.factor[0, 0]) for block in own)
+        values[values <= FAINT * np.asarray(unit)[:, None]] = 0.0
+        out[rows] = values
+    out[(y < lower[:, None]) | (y > upper[:, None])] = 0.0
+    return out, out == 0
 
 
-def _with_faint_values(
-    blocks: Sequence[Block], y: Array, values: Array, interval: tuple[Array, Array]
-) -> Array:
-    """``values`` (m, G) of the series, with the small ones and those out of its interval exact."""
-    unit = sum(block.weights.sum(axis=1) / (ROOT_2PI * block.factor[0, 0]) for block in blocks)
-    lower, upper = interval
-    small = values <= FAINT * np.asarray(unit)[:, None]
-    small |= (y < lower[:, None]) | (y > upper[:, None])
-    values[small] = 0.0
+def nonzero(blocks: Sequence[Block], y: Array) -> Mask:
+    """Where the densities at the points ``y`` (G,) are not zero in floating point: (m, G)."""
     first, last = ends(blocks, ZERO)
-    small &= (y >= first[:, None]) & (y <= last[:, None])
-    row, point = np.nonzero(small)
-    for piece in row_blocks(len(row), sum(len(block.centers) for block in blocks)):
-        r, g = row[piece], point[piece]
-        values[r, g] = sum(block.take(r).pdf(y[g, None]) for block in blocks)
-    return values
+    inside: Mask = (y >= first[:, None]) & (y <= last[:, None])
+    return inside
 
 
 def squared_norms(blocks: Sequence[Block]) -> tuple[Array, Indices]:

@@ -28,6 +28,10 @@ from condensity.distributions._univariate import UnivariateMixtures
 from condensity.distributions.base import Distribution
 from condensity.distributions.block import Block, without_common_frame
 
+#: Exponent that lifts the tails of a density, in units of its widest Gaussian; number of values in
+#: the tails of a row for which this is worth while; largest exponent, which limits rounding errors.
+STEEP, MANY, MOST_STEEP = 8.0, 16, 1e4
+
 
 class Mixture(Distribution):
     """Conditional densities p(y | x_i) of m rows, each a Gaussian mixture.
@@ -238,12 +242,33 @@ class Mixture(Distribution):
         return sum((block.pdf(Y) for block in self.blocks), np.zeros(len(self)))
 
     def pdf_on(self, grid: ArrayLike) -> Array:
-        points, out = checks.grid_of(grid, self.n_outputs), np.zeros((len(self), 1))
-        if all(block.fixed for block in self.blocks) or not waves.possible(self.blocks):
-            return sum((block.pdf_on(points) for block in self.blocks), out)
-        out, rest = waves.pdf_on(self.blocks, points[:, 0])
-        if len(rest):
-            out[rest] = sum(block.take(rest).pdf_on(points) for block in self.blocks)
+        points = checks.grid_of(grid, self.n_outputs)
+        in_series = waves.possible(self.blocks) and len(self) > 0 and points.size > 0
+        if in_series and not self._fixed and np.isfinite(points).all():
+            return self._pdf_on_by_waves(points[:, 0])
+        return sum((block.pdf_on(points) for block in self.blocks), np.zeros(1))
+
+    def _pdf_on_by_waves(self, y: Array) -> Array:
+        """Densities of one output at the points ``y`` (G,), with a relative error below 1e-6.
+
+        In the tails, where the series of p has no correct digits, that of ``p(y) exp(c y)`` has
+        some.  What remains are sums of Gaussians.
+        """
+        out, faint = waves.pdf_on(self.blocks, y)
+        faint &= waves.nonzero(self.blocks, y)
+        steep = STEEP / max(float(block.factor[0, 0]) for block in self.blocks)
+        for power in (steep, -steep):
+            rows = np.flatnonzero(faint.sum(axis=1) >= MANY)
+            if len(rows) and steep * np.abs(y).max() < MOST_STEEP:
+                log_mass, tilted = self[rows].tilt(np.array([power]))
+                values, unknown = waves.pdf_on(tilted.blocks, y)
+                values *= np.exp(log_mass[:, None] - power * y)
+                out[rows] = np.where(faint[rows], values, out[rows])
+                faint[rows] &= unknown
+        row, point = np.nonzero(faint)
+        for part in row_blocks(len(row), self.width):
+            r, g = row[part], point[part]
+            out[r, g] = sum(block.take(r).pdf(y[g, None]) for block in self.blocks)
         return out
 
     def squared_norm(self) -> Array:
@@ -368,7 +393,7 @@ class Mixture(Distribution):
             One mixture for each row.
         """
         checks.one_output(self.n_outputs, what)
-        rows = 1 if all(block.fixed for block in self.blocks) else len(self)
+        rows = 1 if self._fixed else len(self)
         means, sds = [], []
         for block in self.blocks:
             shape = (rows, len(block.centers))
@@ -428,6 +453,11 @@ class Mixture(Distribution):
             if block.shift is not None:
                 out += w.sum(axis=1, keepdims=True) * block.shift
         return out
+
+    @property
+    def _fixed(self) -> bool:
+        """Whether all rows have the same Gaussians."""
+        return all(block.fixed for block in self.blocks)
 
     def _drop_axis(self, values: Array) -> Array:
         return values[..., 0] if self.n_outputs == 1 else values
