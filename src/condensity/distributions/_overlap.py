@@ -20,7 +20,7 @@ from condensity._utils.numerics import row_blocks
 from condensity.distributions import _univariate as univariate
 from condensity.distributions import _waves as waves
 from condensity.distributions._univariate import ROOT_2PI, UnivariateMixtures, tiles
-from condensity.distributions.block import Block
+from condensity.distributions.block import Block, divided
 
 
 def squared_norm_by_pairs(blocks: Sequence[Block]) -> Array:
@@ -61,7 +61,7 @@ def _overlap_in_one_frame(a: Block, b: Block) -> Array:
         for rows in row_blocks(len(a), max(table.shape)):
             left, right = a.take(rows).weights[:, part], b.take(rows).weights
             total[rows] += np.einsum("rl,rl->r", left @ table, right)
-    return _divided(total, _log_volume(L) + a.n_outputs * np.log(a.scales))
+    return divided(total, _log_volume(L) + a.n_outputs * np.log(a.scales))
 
 
 def _overlap_by_row(a: Block, b: Block) -> Array:
@@ -74,7 +74,7 @@ def _overlap_by_row(a: Block, b: Block) -> Array:
         left, right = (_whitened_means(block, L) for block in (ours, theirs))
         kernels, w, v = _kernels(left[:, part], right), ours.weights[:, part], theirs.weights
         sums = np.einsum("rk,rk->r", w, np.matmul(kernels, v[:, :, None])[:, :, 0])
-        out[rows] += _divided(sums, _log_volume(L))
+        out[rows] += divided(sums, _log_volume(L))
     return out
 
 
@@ -82,12 +82,6 @@ def _log_volume(L: Any) -> Array:
     """Logarithm of ``(2 pi)^(dy/2) det L`` for lower factors (..., dy, dy): (...)."""
     volume: Array = np.log(ROOT_2PI * np.diagonal(L, axis1=-2, axis2=-1)).sum(axis=-1)
     return volume
-
-
-def _divided(sums: Array, log_volume: Array) -> Array:
-    """``sums / exp(log_volume)``; infinite where this overflows, also if the volume is zero."""
-    with np.errstate(divide="ignore", over="ignore"):
-        return np.exp(np.log(sums) - log_volume)
 
 
 def _whitened_means(block: Block, L: Any) -> Array:

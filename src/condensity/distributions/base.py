@@ -114,7 +114,8 @@ class Distribution(ABC):
         ndarray of shape (m,)
             Densities, in units of one over the product of the units of the outputs.
         """
-        return np.exp(self.log_pdf(Y))
+        with np.errstate(over="ignore"):
+            return np.exp(self.log_pdf(Y))
 
     @abstractmethod
     def pdf_on(self, grid: ArrayLike) -> Array:

@@ -338,8 +338,7 @@ class Block:
                 kernels += LOG2_E * part.given
             np.exp2(kernels, out=kernels)
             sums = np.einsum("rk,rk->r", kernels, part.given) if self.plain else kernels.sum(axis=1)
-            with np.errstate(divide="ignore", over="ignore"):  # the volume alone may overflow
-                out[rows] = np.exp(np.log(sums) - part._log_volumes())
+            out[rows] = divided(sums, part._log_volumes())
         return out
 
     def pdf_on(self, points: Array) -> Array:
@@ -362,8 +361,8 @@ class Block:
         out, weights = np.empty((len(self), len(points))), self.weights
         for part in row_blocks(len(points), len(self.centers)):
             probe = self.weighted(np.empty((part.stop - part.start, 0)))
-            out[:, part] = weights @ np.exp(probe.log_kernels(points[part])).T
-        return out
+            out[:, part] = weights @ np.exp(-0.5 * probe._squared(points[part])).T
+        return divided(out, self._log_volumes()[:1])
 
     def _pdf_on_moved(self, points: Array) -> Array:
         """Densities on a grid if each row has its own shift or scale."""
@@ -372,8 +371,16 @@ class Block:
             grid, index = points[part], np.arange(len(self))[rows]
             repeated = self.take(np.repeat(index, len(grid)))
             terms = repeated.log_weights + repeated.log_kernels(np.tile(grid, (len(index), 1)))
-            out[rows, part] = np.exp(terms).sum(axis=1).reshape(len(index), -1)
+            with np.errstate(over="ignore"):
+                out[rows, part] = np.exp(terms).sum(axis=1).reshape(len(index), -1)
         return out
+
+
+def divided(sums: Array, log_volume: Array) -> Array:
+    """``sums / exp(log_volume)``; infinite where this overflows, also if the volume is zero."""
+    with np.errstate(divide="ignore", over="ignore"):
+        quotient: Array = np.exp(np.log(sums) - log_volume)
+    return quotient
 
 
 def without_common_frame(blocks: Sequence[Block]) -> tuple[Sequence[Block], Array, Array]:

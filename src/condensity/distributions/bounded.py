@@ -32,6 +32,7 @@ from condensity.distributions import _levelsets as levelsets
 from condensity.distributions import _quadrature as quadrature
 from condensity.distributions import _sampling as sampling
 from condensity.distributions.base import Distribution
+from condensity.distributions.block import divided
 from condensity.distributions.mixture import Mixture
 
 
@@ -243,7 +244,7 @@ class BoundedMixture(Distribution):
         U = self.bounds.free(checks.grid_of(grid, self.n_outputs))
         inside = np.isfinite(U).all(axis=1)
         out = np.zeros((len(self), len(U)))
-        out[:, inside] = self.free.pdf_on(U[inside]) * np.exp(self.bounds.log_volume(U[inside]))
+        out[:, inside] = divided(self.free.pdf_on(U[inside]), -self.bounds.log_volume(U[inside]))
         return out
 
     def squared_norm(self) -> Array:
