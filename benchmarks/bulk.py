@@ -1,18 +1,24 @@
 """Time of answers for very many rows of an averaged model whose output has bounds.
 
-    python benchmarks/bulk.py [--rows 100000] [--gaussians 2000] [--lower 0] [--upper inf]
+    python benchmarks/bulk.py [--rows 100000] [--gaussians 2000] [--revision 6328d74]
 
 The model has the shape of a large fit of ``LSCE()``: ten configurations of five members each, with
-their own locations and kernel widths.  It is made without a fit.  Ratios are relative to the mean,
-which needs the weights of all Gaussians and little else.  Memory is the peak of the process above
-its memory before the predictions.
+their own locations and kernel widths.  It is made without a fit.  Memory is the peak of the process
+above its memory before the predictions.  Ratios compare with an earlier version of the library,
+with fewer rows, alternately.
 """
 
 import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 from machine import peak_memory, present_memory
-from ratios import seconds_of, show_header, show_row
+from ratios import at_most, seconds_of, show_header, show_row
 
 from condensity.data.sample import Scaling
 from condensity.distributions import Bounds
@@ -21,7 +27,10 @@ from condensity.fitting.scores import Gaussians
 from condensity.lsce.averaged import AveragedMembers, Ensemble
 from condensity.lsce.member import Coefficients
 
+HERE = Path(__file__).resolve().parent
 INPUTS, MEMBERS, CONFIGURATIONS, LEVELS = 8, 5, 10, (0.05, 0.25, 0.5, 0.75, 0.95)
+BOUNDS = ((0.0, np.inf), (-np.inf, np.inf), (-1.0, 6.0))
+LIMIT = 60  # seconds for each answer
 
 
 def member(rng, n_kernels, directions, sigma_z):
@@ -70,23 +79,59 @@ def answers(fitted, X):
     }
 
 
+def measured(source, rows, gaussians):
+    """Seconds of all answers, with the library at ``source``."""
+    command = [sys.executable, __file__, "--one", f"--rows={rows}", f"--gaussians={gaussians}"]
+    settings = {**os.environ, "PYTHONPATH": str(source)}
+    out = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=settings)
+    return json.loads(out.stdout)
+
+
+def both_versions(o):
+    """Seconds of an earlier version, and of this one."""
+    git = ("git", "-C", str(HERE))
+    with tempfile.TemporaryDirectory() as folder:
+        archive = subprocess.run(
+            (*git, "archive", o.revision, "../src"), stdout=subprocess.PIPE, check=True
+        )
+        subprocess.run(("tar", "x", "-C", folder), input=archive.stdout, check=True)
+        sources = next(Path(folder).rglob("condensity")).parent, HERE.parent / "src"
+        return [measured(source, o.few, o.gaussians) for source in sources]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--few", type=int, default=1000, help="rows for both versions")
     parser.add_argument("--gaussians", type=int, default=2000)
-    parser.add_argument("--lower", type=float, default=0.0)
-    parser.add_argument("--upper", type=float, default=np.inf)
+    parser.add_argument("--revision", default="6328d74", help="the earlier version")
+    parser.add_argument("--one", action="store_true", help="only print the seconds of each answer")
     o = parser.parse_args()
     X = np.random.default_rng(1).standard_normal((o.rows, INPUTS))
-    fitted = model(o.gaussians, o.lower, o.upper)
-    print(f"{o.rows} rows, {fitted.width} Gaussians, bounds ({o.lower}, {o.upper}).\n")
-    show_header("answer", "seconds", "relative to the mean", "memory above the inputs")
-    before, first = present_memory(), None
+    if o.one:
+        tasks = {
+            f"{name}, bounds {pair}": task
+            for pair in BOUNDS
+            for name, task in answers(model(o.gaussians, *pair), X).items()
+        }
+        print(json.dumps({name: seconds_of(task)[0] for name, task in tasks.items()}))
+        return
+    fitted = model(o.gaussians, *BOUNDS[0])
+    print(
+        f"{o.rows} rows of an averaged model with {fitted.width} Gaussians in each density and "
+        f"bounds {BOUNDS[0]}; processor seconds on one thread.\n"
+    )
+    show_header("answer", "seconds", "target", "peak memory above the inputs")
+    before = present_memory()
     for name, answer in answers(fitted, X).items():
         seconds, _ = seconds_of(answer)
-        first = first or seconds
         memory = f"{peak_memory() - before:.0f} MiB"
-        show_row(f"`{name}`", f"{seconds:.1f}", f"{seconds / first:.1f}", memory)
+        show_row(f"`{name}`", f"{seconds:.1f}", at_most(seconds, LIMIT, "seconds"), memory)
+    print(f"\nThe same for {o.few} rows, and with the version `{o.revision}`.\n")
+    old, new = both_versions(o)
+    show_header("answer", "s before", "s now", "speed-up")
+    for name in new:
+        show_row(name, f"{old[name]:.2f}", f"{new[name]:.2f}", f"{old[name] / new[name]:.1f}")
 
 
 if __name__ == "__main__":
