@@ -89,10 +89,10 @@ def measured(source, rows, gaussians):
 
 def both_versions(o):
     """Seconds of an earlier version, and of this one."""
-    git = ("git", "-C", str(HERE))
+    git = ("git", "-C", str(HERE.parent))
     with tempfile.TemporaryDirectory() as folder:
         archive = subprocess.run(
-            (*git, "archive", o.revision, "../src"), stdout=subprocess.PIPE, check=True
+            (*git, "archive", o.revision, "src"), stdout=subprocess.PIPE, check=True
         )
         subprocess.run(("tar", "x", "-C", folder), input=archive.stdout, check=True)
         sources = next(Path(folder).rglob("condensity")).parent, HERE.parent / "src"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from condensity._utils import numerics
 from condensity.distributions import Block, BoundedMixture, Bounds, Mixture
 from condensity.distributions import _waves as waves
 from condensity.distributions._quantiles import quantile
@@ -43,7 +44,7 @@ def pdf_by_loops(mixture, y):
 @pytest.mark.parametrize("reach", [4.0, 12.0, 60.0])
 @pytest.mark.parametrize("widths", [(0.3, 0.5), (0.1, 1.0)])
 def test_densities_on_a_grid_are_correct_in_the_tails_too(reach, widths):
-    mixture, y = averaged(widths=widths), np.linspace(-reach, reach, 161)
+    mixture, y = averaged(widths=widths, kernels=150), np.linspace(-reach, reach, 161)
     found, expected = mixture.pdf_on(y), pdf_by_loops(mixture, y)
     seen = expected > 1e-300
     np.testing.assert_allclose(found[seen], expected[seen], rtol=1e-6)
@@ -66,6 +67,13 @@ def test_tails_of_kernels_without_a_background_are_correct():
     expected = pdf_by_loops(mixture, y)
     seen = expected > 1e-300
     np.testing.assert_allclose(mixture.pdf_on(y)[seen], expected[seen], rtol=1e-6)
+
+
+def test_large_grids_are_divided_into_pieces(monkeypatch):
+    mixture, y = averaged(), np.linspace(-3, 3, 300)
+    whole = mixture.pdf_on(y)
+    monkeypatch.setattr(numerics, "BLOCK", 100 * 1024)
+    np.testing.assert_allclose(mixture.pdf_on(y), whole, rtol=1e-9)
 
 
 def test_a_far_grid_and_far_rows_do_not_lose_digits():

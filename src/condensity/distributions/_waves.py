@@ -38,8 +38,9 @@ ZERO = 40.0
 FAINT = 1e-7
 #: Largest distance of a point from the middle of a grid, in periods, for which a series is used.
 FAR = 8.0
-#: Frequencies for each point of a grid, up to which the series takes less time than the Gaussians.
-WAVES_A_POINT = 4
+#: A grid of G points needs G K exponentials of K Gaussians or J (G + K) products of J frequencies.
+#: Up to this ratio of the second number to the first one, the series takes less time.
+WAVES_A_TERM = 4.0
 #: Frequencies for each Gaussian, up to which the series takes less time than all pairs.
 WAVES_A_CENTER = 20
 #: Steps of Halley's method from the middle of a cell, which is a third of a standard deviation.
@@ -81,6 +82,12 @@ def _most(blocks: Sequence[Block]) -> float:
     width = sum(len(block.centers) for block in blocks)
     shared = all(block.same_frame(blocks[0]) for block in blocks)
     return width / 4 if shared else WAVES_A_CENTER * width
+
+
+def _most_on(blocks: Sequence[Block], points: Array) -> float:
+    """Number of frequencies up to which a series is faster than all Gaussians at ``points``."""
+    width = sum(len(block.centers) for block in blocks)
+    return WAVES_A_TERM * width * len(points) / (width + len(points))
 
 
 def narrowest(blocks: Sequence[Block]) -> float:
@@ -161,7 +168,7 @@ def pdf_on(blocks: Sequence[Block], y: Array) -> tuple[Array, Mask]:
     # Phases have few correct digits where points or Gaussians are many periods apart.
     apart = np.maximum(np.abs(y - middle).max(), np.maximum(upper - middle, middle - lower))
     need = np.where(apart <= FAR * length, counts(blocks, length), np.inf)
-    for rows in groups(need, WAVES_A_POINT * len(y))[0]:
+    for rows in groups(need, _most_on(blocks, y))[0]:
         own, period = take(blocks, rows), float(length[rows].max())
         spacing, j = 2 * np.pi / period, np.arange(1, int(need[rows].max()) + 1)
         values = np.full((len(rows), len(y)), 1 / period)
@@ -237,7 +244,7 @@ def cdf_around(blocks: Sequence[Block], u: Array, x: Array) -> tuple[Array, Indi
     place, out = u[:, None] + x, np.zeros((len(u), len(x)))
     lower, upper = ends(blocks)
     need = counts(blocks, upper - lower)
-    shared, rest = groups(need, WAVES_A_POINT * len(x))
+    shared, rest = groups(need, _most_on(blocks, x))
     for rows in shared:
         own, period = take(blocks, rows), float((upper - lower)[rows].max())
         spacing, j = 2 * np.pi / period, np.arange(1, int(need[rows].max()) + 1)

@@ -31,6 +31,8 @@ from condensity.distributions.block import Block, without_common_frame
 #: Exponent that lifts the tails of a density, in units of its widest Gaussian; number of values in
 #: the tails of a row for which this is worth while; largest exponent, which limits rounding errors.
 STEEP, MANY, MOST_STEEP = 8.0, 16, 1e4
+#: Width of a mixture below which it does not limit the number of points of a grid in one piece.
+LEAST_WIDTH = 1024
 
 
 class Mixture(Distribution):
@@ -245,7 +247,8 @@ class Mixture(Distribution):
         points = checks.grid_of(grid, self.n_outputs)
         in_series = waves.possible(self.blocks) and len(self) > 0 and points.size > 0
         if in_series and not self._fixed and np.isfinite(points).all():
-            return self._pdf_on_by_waves(points[:, 0])
+            parts = row_blocks(len(points), max(LEAST_WIDTH, 4 * self.width))
+            return np.concatenate([self._pdf_on_by_waves(points[p, 0]) for p in parts], axis=1)
         return sum((block.pdf_on(points) for block in self.blocks), np.zeros(1))
 
     def _pdf_on_by_waves(self, y: Array) -> Array:
