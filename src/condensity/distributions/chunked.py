@@ -162,15 +162,19 @@ class ChunkedDistribution(Distribution):
         ndarray of shape (m, ...)
             The answers of all chunks, one after the other.
         """
-        pairs = zip(self._chunks(), self._slices(), strict=True)
-        answers = [question(dist, *(values[rows] for values in by_row)) for dist, rows in pairs]
-        return np.concatenate(answers)
+        out = None
+        for dist, rows in zip(self._chunks(), self._slices(), strict=True):
+            answer = np.asarray(question(dist, *(values[rows] for values in by_row)))
+            if out is None:
+                out = np.empty((len(self), *answer.shape[1:]), answer.dtype)
+            out[rows] = answer
+        return np.asarray(out)
 
     def _points(self, Y: ArrayLike) -> Array:
         return checks.rows_of(Y, len(self), self.n_outputs)
 
     def _slices(self) -> list[slice]:
-        return row_blocks(len(self), self.width, CHUNK)
+        return row_blocks(max(1, len(self)), self.width, CHUNK)
 
     def _chunks(self) -> Iterator[Distribution]:
         return (self.at(self.X[rows]) for rows in self._slices())
