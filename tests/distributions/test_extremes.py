@@ -84,6 +84,26 @@ def test_variances_of_narrow_densities_are_positive_and_correct(width, shift):
     np.testing.assert_allclose(dist.std(), sd, rtol=1e-6)
 
 
+def test_variances_of_narrow_mixtures_are_not_negative():
+    rng = np.random.default_rng(0)
+    free = Mixture([Block(rng.random((300, 5)), 1e-9 * rng.random((5, 1)), np.full((1, 1), 1e-9))])
+    assert (BoundedMixture(free, Bounds(np.zeros(1), np.full(1, INF))).var() >= 0).all()
+
+
+def test_moments_near_one_of_two_bounds_keep_their_digits():
+    """There y = exp(u), but for a factor 1 - exp(u)."""
+    one, two = far_out(0.0, INF, [-25.0, -30.0]), far_out(0.0, 1.0, [-25.0, -30.0])
+    np.testing.assert_allclose(two.mean(), one.mean(), rtol=1e-8)
+    np.testing.assert_allclose(two.std(), one.std(), rtol=1e-8)
+
+
+def test_the_crps_of_a_density_without_mean_is_infinite():
+    dist = far_out(0.0, INF, [0.0, 800.0], width=60.0)
+    np.testing.assert_array_equal(dist.mean(), INF)
+    for y in (0.0, 1.0, 1e300):
+        np.testing.assert_array_equal(dist.crps([y, y]), INF)
+
+
 @pytest.mark.parametrize("shift", [1e10, 1e17, 1e300])
 def test_shapes_without_bounds_do_not_depend_on_the_distance(shift):
     near = random_mixture(3, m=4, frames=((True, False), (True, False)))
@@ -119,6 +139,9 @@ def test_densities_of_many_outputs_in_tiny_units_are_not_nan(frames):
         np.testing.assert_array_equal(tiny.squared_norm(), limit)
         np.testing.assert_array_equal(tiny.pdf(np.zeros((2, 8))), limit)
         np.testing.assert_array_equal(tiny.pdf_on(np.zeros((1, 8))), limit)
+        nowhere = np.full((2, 8), 1e3 * unit)
+        np.testing.assert_array_equal(tiny.pdf(nowhere), 0.0)
+        np.testing.assert_array_equal(tiny.pdf_on(nowhere), 0.0)
         shift = 8 * np.log(unit)
         points = np.ones((2, 8))
         np.testing.assert_allclose(tiny.log_pdf(unit * points) + shift, dist.log_pdf(points))

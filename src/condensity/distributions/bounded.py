@@ -285,9 +285,9 @@ class BoundedMixture(Distribution):
         log_mass, tilted = self.free.tilt(np.array([s]))
         u = self.bounds.free(Y)
         sign, steep = (1 - 2 * mixture.cdf(u) for mixture in (self.free, tilted))
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             mass = np.exp(log_mass)
-        gain = mass * (s * (steep - tilted.sign_mean(self.free)))
+            gain = mass * (s * (steep - tilted.sign_mean(self.free)))
         # Where the mean is infinite, the score is too.
         return np.where(np.isfinite(mass), gain - (Y[:, 0] - bound) * sign, np.inf)
 
