@@ -29,6 +29,7 @@ SECTIONS = {  # name: heading, script and its options
     "growth": ("Growth", "growth.py", "--picture", str(PICTURE)),
     "passes": ("Passes over very many samples", "passes.py"),
     "answers": ("Predictions", "answers.py"),
+    "bulk": ("Predictions of averaged models", "bulk.py"),
     "imports": ("Import", "imports.py"),
     "since": ("Before and after", "since.py"),
 }

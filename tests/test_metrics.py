@@ -187,3 +187,11 @@ def test_a_prediction_is_not_a_density():
 def test_a_single_weight_is_the_weight_of_all(bimodal):
     dist, y = bimodal
     assert metrics.crps(dist, y, 2.0) == pytest.approx(metrics.crps(dist, y))
+
+
+def test_squared_loss_of_densities_that_overflow_is_refused():
+    tiny = Mixture([Block(np.zeros((2, 1)), np.zeros((1, 8)), 1e-50 * np.eye(8))])
+    with pytest.raises(ValueError, match=r"a density is too large.*multiply y by a factor"):
+        metrics.squared_loss(tiny, np.zeros((2, 8)))
+    assert metrics.squared_loss(tiny, np.ones((2, 8))) == np.inf
+    assert np.isfinite(metrics.log_loss(tiny, np.zeros((2, 8))))

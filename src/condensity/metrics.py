@@ -72,7 +72,14 @@ def squared_loss_by_row(dist: Distribution, Y: Any) -> Array:
     dist = _check_distribution(dist)
     if isinstance(dist, ChunkedDistribution):  # computes each chunk once for both terms
         return dist.ask(squared_loss_by_row, checks.rows_of(Y, len(dist), dist.n_outputs))
-    return 0.5 * dist.squared_norm() - dist.pdf(Y)
+    with np.errstate(invalid="ignore"):
+        loss = 0.5 * dist.squared_norm() - dist.pdf(Y)
+    if isinstance(loss, np.ndarray) and np.isnan(loss).any():
+        raise ValueError(
+            "a density is too large for a floating-point number in the units of y: "
+            "multiply y by a factor before the fit, or use log_loss"
+        )
+    return loss
 
 
 def log_loss(dist: Distribution, Y: Any, sample_weight: Any = None) -> float:

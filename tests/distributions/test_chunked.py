@@ -129,3 +129,10 @@ def test_few_rows_stay_in_memory_and_many_do_not(monkeypatch):
     assert isinstance(in_chunks(rows, at, dist.width, 1), Mixture)
     monkeypatch.setattr(chunked_module, "BLOCK", M * dist.width - 1)
     assert isinstance(in_chunks(rows, at, dist.width, 1), ChunkedDistribution)
+
+
+def test_no_rows_give_empty_answers():
+    none = ChunkedDistribution(np.empty((0, 1)), shifted, 1, 1)
+    assert none.mean().shape == (0,)
+    assert none.quantile([0.1, 0.5]).shape == (0, 2)
+    assert none.hdr(0.5) == none.modes() == []

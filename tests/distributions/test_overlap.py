@@ -9,6 +9,7 @@ from scipy import stats
 from condensity._utils import numerics
 from condensity.distributions import _overlap as pairs
 from condensity.distributions import _univariate as univariate
+from condensity.distributions import _waves as waves
 from condensity.distributions.block import Block
 from condensity.distributions.mixture import Mixture
 from mixtures import gaussians
@@ -35,47 +36,63 @@ def by_loops(a, b):
     return out
 
 
+def norm_by_loops(a, b):
+    return by_loops(a, a) + 2 * by_loops(a, b) + by_loops(b, b)
+
+
+def pair_of_blocks(a, b):
+    """Two blocks, each with the weight one half, as ``Mixture`` would make them."""
+    return [replace(part, given=part.given - np.log(2)) for part in (a, b)]
+
+
 @pytest.mark.parametrize("moved", ["first", "second", "both"])
 @pytest.mark.parametrize("widths", [(0.3, 0.3), (1.0, 0.2)])
-def test_overlap_by_frequencies_equals_the_sum_over_pairs(moved, widths):
+def test_squared_norm_by_frequencies_equals_the_sum_over_pairs(moved, widths):
     rng = np.random.default_rng(0)
     shifts = rng.normal(size=(2, 6, 1))
     a = block(1, 40, widths[0], shift=None if moved == "second" else shifts[0])
     b = block(2, 50, widths[1], shift=None if moved == "first" else shifts[1])
-    assert pairs._frequencies(a, b)[1] < 90  # `overlap` uses this method
-    expected = by_loops(a, b)
-    np.testing.assert_allclose(pairs.overlap(a, b), expected, rtol=1e-13)
-    np.testing.assert_allclose(pairs._overlap_by_row(a, b), expected, rtol=1e-13)
+    blocks = pair_of_blocks(a, b)
+    expected = norm_by_loops(*blocks)
+    found, rest = waves.squared_norms(blocks)
+    assert not len(rest)
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
+    np.testing.assert_allclose(pairs.squared_norm_by_pairs(blocks), expected, rtol=1e-13)
 
 
-def test_overlap_of_distant_blocks_is_zero():
-    """The sum over frequencies is periodic; a distant block must not be taken for a near one."""
+def test_distant_blocks_do_not_overlap():
+    """A series is periodic; a distant block must not be taken for a near one."""
     shift = np.array([0.0, 5.0, 10.0, 12.0, 20.0, 40.0])[:, None]
-    a, b = block(1, 200, 0.5), block(2, 200, 0.5, shift=shift)
-    assert pairs._frequencies(a, b)[1] < 400
-    np.testing.assert_allclose(pairs.overlap(a, b), by_loops(a, b), rtol=1e-13, atol=1e-15)
+    blocks = pair_of_blocks(block(1, 30, 0.5), block(2, 20, 0.5, shift=shift))
+    found, rest = waves.squared_norms(blocks)
+    assert not len(rest)
+    np.testing.assert_allclose(found, norm_by_loops(*blocks), rtol=1e-13)
 
 
-def test_overlap_of_narrow_kernels_is_summed_over_pairs():
-    a, b = block(1, 4, 1e-4), block(2, 4, 1e-4, shift=np.full((6, 1), 1e-4))
-    assert pairs._frequencies(a, b)[1] > 1000
-    np.testing.assert_allclose(pairs.overlap(a, b), by_loops(a, b), rtol=1e-12)
+def test_squared_norm_of_narrow_kernels_is_summed_over_pairs():
+    blocks = pair_of_blocks(block(1, 4, 1e-4), block(2, 4, 1e-4, shift=np.full((6, 1), 1e-4)))
+    assert len(waves.squared_norms(blocks)[1]) == 6
+    found = Mixture(blocks).squared_norm()
+    np.testing.assert_allclose(found, norm_by_loops(*blocks), rtol=1e-12)
 
 
 @pytest.mark.parametrize("far", [1e9, 1e60, 1e150])
 def test_one_very_distant_row_does_not_affect_the_others(far):
     shift = np.append(np.zeros(5), far)[:, None]
-    a, b = block(1, 4, 0.5), block(2, 4, 0.5, shift=shift)
-    found = pairs.overlap(a, b)
-    assert found[-1] == 0.0
-    np.testing.assert_allclose(found[:-1], by_loops(a, b)[:-1], rtol=1e-12)
+    a, b = pair_of_blocks(block(1, 4, 0.5), block(2, 4, 0.5, shift=shift))
+    found, near = Mixture([a, b]).squared_norm(), replace(b, shift=None)
+    np.testing.assert_allclose(found[:-1], norm_by_loops(a, near)[:-1], rtol=1e-12)
+    apart = by_loops(a, a) + by_loops(near, near)  # in the last row, a and b do not overlap
+    np.testing.assert_allclose(found[-1], apart[-1], rtol=1e-12)
 
 
-def test_overlap_does_not_depend_on_the_blocks_of_memory(monkeypatch):
-    a, b = block(1, 40, 0.3), block(2, 50, 0.3, shift=np.linspace(-1, 1, 6)[:, None])
-    whole = pairs.overlap(a, b)
+def test_squared_norm_does_not_depend_on_the_blocks_of_memory(monkeypatch):
+    blocks = pair_of_blocks(
+        block(1, 40, 0.3), block(2, 50, 0.3, shift=np.linspace(-1, 1, 6)[:, None])
+    )
+    whole, _ = waves.squared_norms(blocks)
     monkeypatch.setattr(numerics, "BLOCK", 2000)
-    np.testing.assert_allclose(pairs.overlap(a, b), whole, rtol=1e-13)
+    np.testing.assert_allclose(waves.squared_norms(blocks)[0], whole, rtol=1e-13)
 
 
 def spread_by_loops(mixture):

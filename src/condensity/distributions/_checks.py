@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from condensity._typing import Array, Indices
 from condensity.distributions.block import Block
 
+#: Maximum number of terms in the slope of the map of several outputs with bounds.
+MOST_TERMS = 3**6
+
 
 def as_numbers(values: ArrayLike, name: str) -> Array:
     """``values`` as a float array without NaN."""
@@ -75,6 +78,16 @@ def ordered_bounds(lower: ArrayLike, upper: ArrayLike, rows: int) -> tuple[Array
         i = int(np.argmax(a > b))
         raise ValueError(f"lower exceeds upper in row {i} ({a[i]} > {b[i]}): swap the bounds")
     return a, b
+
+
+def few_terms(count: int) -> None:
+    """Raise an error if a sum over the slopes of several outputs has too many terms."""
+    if count > MOST_TERMS:
+        raise ValueError(
+            f"squared_norm and modes of several outputs with two bounds each are sums of {count} "
+            f"terms, three for each of these outputs in a product, and at most {MOST_TERMS} are "
+            "computed: select fewer outputs, with dist.marginal([0, 1]), or use log_pdf"
+        )
 
 
 def probability(level: float) -> float:

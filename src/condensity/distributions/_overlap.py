@@ -4,17 +4,12 @@ The integral of the product of two Gaussians is a Gaussian in the difference of 
 the sum of their covariances: ``N(mu_k - mu_l; 0, s_a^2 S_a + s_b^2 S_b)``.
 
 If the blocks have different shifts in each row, this needs a table of Gaussians for each row.  With
-one output there is a faster method.  By Parseval's theorem the integral is an integral of
-characteristic functions, where a shift is only a phase factor.  The trapezoidal rule for it
-converges faster than any power of the step.  For distances there is a similar formula:
-``|d| = pi / (3 h) + h d^2 / (2 pi) - 2 / (pi h) sum_j cos(j h d) / j^2`` for ``|d| <= 2 pi / h``.
-The expectation of the sum is a sum of squared characteristic functions.
+one output, sums over frequencies are usually faster; see ``_waves``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,49 +18,33 @@ from scipy.spatial.distance import cdist
 from condensity._typing import Array
 from condensity._utils.numerics import row_blocks
 from condensity.distributions import _univariate as univariate
+from condensity.distributions import _waves as waves
 from condensity.distributions._univariate import ROOT_2PI, UnivariateMixtures, tiles
-from condensity.distributions.block import Block
+from condensity.distributions.block import Block, divided
 
-#: A Gaussian is negligible beyond this number of standard deviations: ``exp(-40)`` of its height.
-GAUSSIAN_END = 9.0
-#: Up to this number of frequencies for each centre, the sum takes less time than all pairs.
-WAVES_A_CENTER = 20
+
+def squared_norm_by_pairs(blocks: Sequence[Block]) -> Array:
+    """``int p^2 dy`` of each row as the overlaps of all pairs of blocks: (m,)."""
+    total = np.zeros(len(blocks[0]))
+    for j, block in enumerate(blocks):
+        total += overlap(block, block)
+        for other in blocks[:j]:
+            total += 2 * overlap(block, other)
+    return total
 
 
 def overlap(a: Block, b: Block) -> Array:
     """``sum_kl w_ik v_il N(mu_ik - nu_il; 0, C_i)`` for each row i of both blocks: (m,)."""
-    if a.same_frame(b):
-        return _overlap_in_one_frame(a, b)
-    if a.n_outputs == 1 and a.scale is None and b.scale is None:
-        spacing, count = _frequencies(a, b)
-        if count < len(a.centers) + len(b.centers):
-            return _overlap_by_waves(a, b, spacing * np.arange(count))
-    return _overlap_by_row(a, b)
+    return _overlap_in_one_frame(a, b) if a.same_frame(b) else _overlap_by_row(a, b)
 
 
 def mean_difference_of_blocks(blocks: Sequence[Block], c: UnivariateMixtures) -> Array:
     """``E|Y - Y'|`` of one output for each row (m,); ``c`` has the components of the blocks."""
-    if c.shared or any(block.scale is not None for block in blocks):
+    if not waves.possible(blocks):
         return univariate.mean_difference(c)
-    sds = [float(block.factor[0, 0]) for block in blocks]
-    ends = np.array([[block.centers.min(), block.centers.max()] for block in blocks])
-    moved = np.stack([_moved(block) for block in blocks])  # (blocks, m)
-    moved -= moved[0]  # a common shift has no effect, but it would cost the phases digits
-    reach = (ends[:, 1:] + moved).max(axis=0) - (ends[:, :1] + moved).min(axis=0)
-    reach += np.sqrt(2) * GAUSSIAN_END * max(sds)
-    waves = GAUSSIAN_END * reach / (2 * np.pi * np.sqrt(2) * min(sds))
-    few = waves <= WAVES_A_CENTER * c.width
-    out = np.empty(len(c))
-    out[~few] = univariate.mean_difference(c.take(~few))
-    if few.any():
-        h, count = 2 * np.pi / float(reach[few].max()), int(np.ceil(waves[few].max()))
-        selected = [
-            replace(block.take(few), centers=block.centers - ends.mean(), shift=shift[few, None])
-            for block, shift in zip(blocks, moved, strict=True)
-        ]
-        total = _squared_characteristic(selected, sds, h, count)
-        out[few] = np.pi / (3 * h) + h / np.pi * univariate.variance(c.take(few))
-        out[few] -= 2 / (np.pi * h) * total
+    out, rest = waves.mean_differences(blocks, lambda rows: univariate.variance(c.take(rows)))
+    if len(rest):
+        out[rest] = univariate.mean_difference(c.take(rest))
     return out
 
 
@@ -77,20 +56,24 @@ def mean_overlaps(mixtures: Sequence[Sequence[Block]], weight: Array) -> Array:
     """
     blocks = [block for mixture in mixtures for block in mixture]
     sds = [float(block.factor[0, 0]) for block in blocks]
-    origin = _moved(blocks[0])  # a common shift has no effect, but it would cost the phases digits
-    means = [(_moved(b) - origin)[:, None] + [b.centers.min(), b.centers.max()] for b in blocks]
+    origin = waves.moved(
+        blocks[0]
+    )  # a common shift has no effect, but it would cost the phases digits
+    means = [
+        (waves.moved(b) - origin)[:, None] + [b.centers.min(), b.centers.max()] for b in blocks
+    ]
     reach = float(
         np.max([np.max(m[:, 1]) for m in means]) - np.min([np.min(m[:, 0]) for m in means])
     )
-    h = 2 * np.pi / (reach + np.sqrt(2) * GAUSSIAN_END * max(sds))
-    count = int(np.ceil(GAUSSIAN_END / (np.sqrt(2) * min(sds) * h))) + 1
+    h = 2 * np.pi / (reach + np.sqrt(2) * waves.END * max(sds))
+    count = int(np.ceil(waves.END / (np.sqrt(2) * min(sds) * h))) + 1
     total = np.zeros((len(mixtures), len(mixtures)))
     for part in row_blocks(count, 2 * len(mixtures) * len(weight)):
         omega = h * np.arange(count)[part]
         rule = np.where(omega > 0, 1.0, 0.5) * h / np.pi
         root = np.sqrt(weight[:, None] * rule)
-        waves = [root * _characteristic(mixture, origin, omega) for mixture in mixtures]
-        table = np.stack([np.stack([wave.real, wave.imag]).ravel() for wave in waves])
+        series = [root * _characteristic(mixture, origin, omega) for mixture in mixtures]
+        table = np.stack([np.stack([wave.real, wave.imag]).ravel() for wave in series])
         total += table @ table.T
     return total
 
@@ -102,26 +85,7 @@ def _characteristic(mixture: Sequence[Block], origin: Array, omega: Array) -> Ar
         angles, decay = block.centers * omega, np.exp(-0.5 * (block.factor[0, 0] * omega) ** 2)
         weights = block.weights
         own = weights @ (np.cos(angles) * decay) + 1j * (weights @ (np.sin(angles) * decay))
-        total += np.exp(1j * (_moved(block) - origin)[:, None] * omega) * own
-    return total
-
-
-def _squared_characteristic(blocks: list[Block], sds: list[float], h: float, count: int) -> Array:
-    """``sum_j |E exp(i j h Y)|^2 / j^2`` over j = 1 to ``count``, for each row: (m,)."""
-    total, width = np.zeros(len(blocks[0])), sum(len(block.centers) for block in blocks)
-    for part in row_blocks(count, 2 * width):
-        j = np.arange(1, count + 1)[part]
-        tables = []
-        for block, sd in zip(blocks, sds, strict=True):
-            angles, decay = block.centers * (h * j), np.exp(-0.5 * (sd * h * j) ** 2)
-            tables.append((np.cos(angles) * decay, np.sin(angles) * decay))
-        for rows in row_blocks(len(total), 8 * len(j)):
-            phi = np.zeros((rows.stop - rows.start, len(j)), dtype=complex)
-            for block, (cos, sin) in zip(blocks, tables, strict=True):
-                part_block = block.take(rows)
-                phase = np.exp(1j * _moved(part_block)[:, None] * (h * j))
-                phi += phase * (part_block.weights @ cos + 1j * (part_block.weights @ sin))
-            total[rows] += (phi.real**2 + phi.imag**2) @ (1.0 / j**2)
+        total += np.exp(1j * (waves.moved(block) - origin)[:, None] * omega) * own
     return total
 
 
@@ -134,51 +98,11 @@ def _overlap_in_one_frame(a: Block, b: Block) -> Array:
     total = np.zeros(len(a))
     ours, theirs = (np.linalg.solve(L, block.centers.T).T for block in (a, b))
     for part in row_blocks(len(ours), len(theirs)):
-        table = np.exp(-0.5 * cdist(ours[part], theirs, "sqeuclidean")) / _volume(L)
+        table = np.exp(-0.5 * cdist(ours[part], theirs, "sqeuclidean"))
         for rows in row_blocks(len(a), max(table.shape)):
             left, right = a.take(rows).weights[:, part], b.take(rows).weights
             total[rows] += np.einsum("rl,rl->r", left @ table, right)
-    return total / a.scales**a.n_outputs
-
-
-def _frequencies(a: Block, b: Block) -> tuple[float, float]:
-    """Spacing and number of nodes that integrate ``exp(-s^2 omega^2 / 2 + i omega (mu - nu))``.
-
-    The last node is where the Gaussian is negligible.  The sum over the nodes is periodic in the
-    difference of means.  Its period ``2 pi / spacing`` is larger than all differences plus the
-    range of the Gaussian.
-    """
-    sd = float(np.sqrt(a.covariance + b.covariance)[0, 0])
-    apart = np.ptp(np.concatenate([a.centers, b.centers])) + np.abs(_apart(a, b)).max(initial=0.0)
-    spacing = 2 * np.pi / (apart + GAUSSIAN_END * sd)
-    return float(spacing), float(np.ceil(GAUSSIAN_END / (sd * spacing)) + 1)
-
-
-def _overlap_by_waves(a: Block, b: Block, frequencies: Array) -> Array:
-    """Overlap of one output as an integral of characteristic functions: (m,)."""
-    covariance = (a.covariance + b.covariance)[0, 0]
-    rule = np.exp(-0.5 * covariance * frequencies**2) * frequencies[1] / np.pi
-    rule[0] /= 2.0
-    total, apart = np.zeros(len(a)), _apart(a, b)
-    for part in row_blocks(len(frequencies), 4 * (len(a.centers) + len(b.centers))):
-        omega = frequencies[part]
-        ours, theirs = (np.exp(1j * block.centers * omega) for block in (a, b))
-        for rows in row_blocks(len(a), 8 * len(omega)):
-            left = a.take(rows).weights @ ours
-            right = b.take(rows).weights @ theirs
-            phase = np.exp(1j * apart[rows, None] * omega)
-            total[rows] += (left * phase * right.conj()).real @ rule[part]
-    return np.asarray(np.maximum(total, 0.0))
-
-
-def _apart(a: Block, b: Block) -> Array:
-    """Difference of the shifts of ``a`` and ``b``, for one output: (m,)."""
-    return _moved(a) - _moved(b)
-
-
-def _moved(block: Block) -> Array:
-    """Shift of each row, for one output: (m,)."""
-    return np.zeros(len(block)) if block.shift is None else block.shift[:, 0]
+    return divided(total, _log_volume(L) + a.n_outputs * np.log(a.scales))
 
 
 def _overlap_by_row(a: Block, b: Block) -> Array:
@@ -189,15 +113,15 @@ def _overlap_by_row(a: Block, b: Block) -> Array:
         squares = [block.scales[:, None, None] ** 2 * block.covariance for block in (ours, theirs)]
         L: Any = np.linalg.cholesky(squares[0] + squares[1])  # (r, dy, dy)
         left, right = (_whitened_means(block, L) for block in (ours, theirs))
-        kernels = _kernels(left[:, part], right) / _volume(L)[:, None, None]
-        w, v = ours.weights[:, part], theirs.weights
-        out[rows] += np.einsum("rk,rk->r", w, np.matmul(kernels, v[:, :, None])[:, :, 0])
+        kernels, w, v = _kernels(left[:, part], right), ours.weights[:, part], theirs.weights
+        sums = np.einsum("rk,rk->r", w, np.matmul(kernels, v[:, :, None])[:, :, 0])
+        out[rows] += divided(sums, _log_volume(L))
     return out
 
 
-def _volume(L: Any) -> Array:
-    """``(2 pi)^(dy/2) det L`` for lower factors (..., dy, dy): (...)."""
-    volume: Array = np.prod(ROOT_2PI * np.diagonal(L, axis1=-2, axis2=-1), axis=-1)
+def _log_volume(L: Any) -> Array:
+    """Logarithm of ``(2 pi)^(dy/2) det L`` for lower factors (..., dy, dy): (...)."""
+    volume: Array = np.log(ROOT_2PI * np.diagonal(L, axis1=-2, axis2=-1)).sum(axis=-1)
     return volume
 
 

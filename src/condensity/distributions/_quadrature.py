@@ -13,26 +13,72 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr
 
 from condensity._typing import Array
-from condensity.distributions._univariate import ROOT_2PI, UnivariateMixtures, tiles
+from condensity._utils.numerics import row_blocks
+from condensity.distributions import _waves as waves
+from condensity.distributions._univariate import ROOT_2PI, UnivariateMixtures
 from condensity.distributions.block import Block
 
 if TYPE_CHECKING:
     from condensity.distributions.bounded import Bounds
+    from condensity.distributions.mixture import Mixture
 
 #: The mass of a Gaussian beyond this number of standard deviations is below rounding error.
 REACH = 9.0
-#: Nodes in a panel and minimum number of panels of a Gauss-Legendre rule for part of a Gaussian.
-NODES, PANELS = 16, 8
-#: Step for products of distribution functions, in units of the narrowest component.  The error is
-#: of order exp(-27).
-STEP = 0.6
+#: Nodes in a panel of a Gauss-Legendre rule, and its length in units of the narrowest component.
+NODES, PANEL = 16, 4.0
+#: Means and variances below this part of their range are sums over Gaussians: an integral of F has
+#: an absolute error.
+MOST_DIGITS = 1e-5
+#: Beyond this u, the distance of y to its bound is below rounding error.
+STEEP = 40.0
 
 
-def bounded_mean(c: UnivariateMixtures, bounds: Bounds) -> Array:
-    """Mean ``E[y(U)]`` for mixtures of u, for one output between two bounds: (r,)."""
+def bounded_mean(free: Mixture, bounds: Bounds) -> Array:
+    """Mean ``E[y(U)]`` of one output between two bounds: (r,).
+
+    It is accurate relative to the distance from both bounds.
+    """
+    (a,), (b,), mean = bounds.lower, bounds.upper, np.full(len(free), np.nan)
+    if waves.possible(free.blocks):
+        top, moments = _moments_below_top(free, bounds)
+        mean = top - moments[0]
+    near = np.flatnonzero(~(np.minimum(mean - a, b - mean) > MOST_DIGITS * (b - a)))
+    if len(near):
+        mean[near] = _mean_by_rule(free[near].components("mean"), bounds)
+    return mean
+
+
+def bounded_variance(free: Mixture, bounds: Bounds, mean: Array) -> Array:
+    """Variance of y(U) of one output between two bounds, with the means of y: (r,)."""
+    variance = np.full(len(free), np.nan)
+    if waves.possible(free.blocks):
+        moments = _moments_below_top(free, bounds)[1]
+        variance = moments[1] - moments[0] ** 2
+    small = ~(variance > MOST_DIGITS * (bounds.upper[0] - bounds.lower[0]) ** 2)
+    rows = np.flatnonzero(small)
+    if len(rows):
+        variance[rows] = bounded_covariance(free[rows].blocks, bounds, mean[rows, None])
+    return variance
+
+
+def _moments_below_top(free: Mixture, bounds: Bounds) -> tuple[Array, Array]:
+    """The largest y (r,), and the first two moments of the distance D of Y from it: (2, r).
+
+    ``E[D] = int F dy`` and ``E[D^2] = 2 int (top - y) F dy``.
+    """
+    low, high = _range(free)
+    top, moments = _bounded(bounds, 0, high), np.zeros((2, len(free)))
+    for offsets, F, share in _cdf_panels(free, bounds, high, low, high):
+        share *= F
+        distance = top[:, None] - _bounded(bounds, 0, high[:, None] + offsets)
+        moments += np.sum(share, axis=1), 2 * np.einsum("rt,rt->r", share, distance)
+    return top, moments
+
+
+def _mean_by_rule(c: UnivariateMixtures, bounds: Bounds) -> Array:
+    """Mean ``E[y(U)]`` as a sum over Gaussians, which is exact near a bound: (r,)."""
     total = np.zeros(len(c))
     for e, share in _normal_rule(float(c.sds.max(initial=0.0))):
         y = _bounded(bounds, 0, c.means + c.sds * e)
@@ -64,51 +110,51 @@ def bounded_covariance(blocks: Sequence[Block], bounds: Bounds, means: Array) ->
     return total
 
 
-def bounded_crps(c: UnivariateMixtures, bounds: Bounds, means: Array, y: Array, u: Array) -> Array:
-    """CRPS ``E|Y - y_i| - E|Y - Y'| / 2`` at ``y`` (r,): (r,).
+def bounded_crps(free: Mixture, bounds: Bounds, y: Array) -> Array:
+    """CRPS ``int (F - 1{Y >= y_i})^2 dY`` of one output between two bounds at ``y`` (r,): (r,).
 
-    ``u`` (r,) are the free coordinates of ``y``, and ``means`` (r,) the means of Y.
+    The integral over u goes from the point w, the nearest one to u(y) where ``0 < F < 1``, to both
+    sides in panels, as far as both the slope dy/du and ``F (1 - F)`` differ from zero.
     """
-    if not len(c):
-        return np.zeros(0)
-    to_y = means - y + 2 * _below(c, bounds, y, u)
-    return to_y - _half_spread(c, bounds)
+    low, high = _range(free)
+    w = np.clip(bounds.free(y[:, None])[:, 0], low, high)
+    total = np.abs(y - _bounded(bounds, 0, w))
+    for offsets, F, share in _cdf_panels(free, bounds, w, low, high):
+        total += np.einsum("rt,rt->r", np.where(offsets < 0, F, 1 - F) ** 2, share)
+    return np.asarray(total)
 
 
-def _below(c: UnivariateMixtures, bounds: Bounds, y: Array, u: Array) -> Array:
-    """``E (y_i - Y)_+``, integrated in panels from the lower end to y_i: (r,)."""
-    widest = float(c.sds.max())
-    reach = REACH + 2 * widest
-    end = np.clip((u[:, None] - c.means) / c.sds, -reach, reach)
-    panels = int(np.ceil(PANELS * max(1.0, widest / 3)))
+def _range(free: Mixture) -> tuple[Array, Array]:
+    """The interval of u where neither ``F (1 - F)`` nor the slope dy/du is zero: (r,) and (r,)."""
+    c = free.components("crps")
+    low, high = (c.means - REACH * c.sds).min(axis=1), (c.means + REACH * c.sds).max(axis=1)
+    ends = (np.clip(np.broadcast_to(end, (len(c),)), -STEEP, STEEP) for end in (low, high))
+    return next(ends), next(ends)
+
+
+def _cdf_panels(
+    free: Mixture, bounds: Bounds, w: Array, low: Array, high: Array
+) -> Iterator[tuple[Array, Array, Array]]:
+    """A Gauss-Legendre rule in panels from w (r,) to ``low`` and ``high``, in pieces.
+
+    Yields offsets from w (t,), F (r, t) and the weights of the rule times dy/du (r, t).
+    """
+    if not len(free):
+        return
+    step = PANEL * min(1.0, min(_narrowest(block) for block in free.blocks))
+    first, last = -np.ceil((w - low).max() / step), np.ceil((high - w).max() / step)
     x, share = np.polynomial.legendre.leggauss(NODES)
-    length = (end + reach) / panels
-    total = np.zeros(len(c))
-    for panel in range(panels):
-        for node, weight in zip(x, share, strict=True):
-            e = -reach + length * (panel + 0.5 + 0.5 * node)
-            density = 0.5 * weight * length * np.exp(-0.5 * e**2) / ROOT_2PI
-            gap = y[:, None] - _bounded(bounds, 0, c.means + c.sds * e)
-            total += np.einsum("rk,rk->r", c.weights, density * gap)
-    return total
+    panels = np.arange(first, last)
+    for part in row_blocks(len(panels), NODES * len(free)):
+        offsets = step * (panels[part, None] + 0.5 + 0.5 * x).ravel()
+        slope = np.exp(-bounds.log_volume((w[:, None] + offsets)[..., None]))
+        slope *= np.tile(0.5 * step * share, panels[part].size)
+        yield offsets, free.cdf_around(w, offsets), slope
 
 
-def _half_spread(c: UnivariateMixtures, bounds: Bounds) -> Array:
-    """``E|Y - Y'| / 2 = int F (1 - F) dy``: (r,)."""
-    step = min(STEP, STEP * float(c.sds.min()))
-    reach = REACH * c.sds + c.sds**2
-    low, high = (c.means - reach).min(axis=1), (c.means + reach).max(axis=1)
-    low = np.broadcast_to(low, (len(c),))
-    total = np.zeros(len(c))
-    count = int(np.ceil((high - low).max() / step)) + 1
-    for rows, part in tiles(len(c), count, 4 * c.width):
-        mixtures = c.take(rows)
-        u = low[rows, None] + step * np.arange(part.start, part.stop)
-        z = (u[:, :, None] - mixtures.means[:, None, :]) / mixtures.sds[:, None, :]
-        F, S = (np.einsum("rk,rtk->rt", mixtures.weights, ndtr(sign * z)) for sign in (1, -1))
-        dy_du = np.exp(-bounds.log_volume(u[..., None]))
-        total[rows] += step * np.einsum("rt,rt->r", F * S, dy_du)
-    return total
+def _narrowest(block: Block) -> float:
+    """The smallest standard deviation of the Gaussians of one output."""
+    return float(block.factor[0, 0] * block.scales.min())
 
 
 def _normal_rule(width: float) -> Iterator[tuple[float, float]]:

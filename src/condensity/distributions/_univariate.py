@@ -169,6 +169,18 @@ def mean_difference(c: UnivariateMixtures) -> Array:
     return _spread_shared(c) if c.shared else _spread(c)
 
 
+def sign_mean(c: UnivariateMixtures, other: UnivariateMixtures) -> Array:
+    """``E sign(A - B)`` for independent A ~ c_i and B ~ other_i, by all pairs: (r,)."""
+    total = np.zeros(len(c))
+    for rows, part in tiles(len(c), c.width, PIECES * other.width):
+        ours, theirs = c.take(rows), other.take(rows)
+        z = ours.means[:, part, None] - theirs.means[:, None, :]
+        z /= np.hypot(ours.sds[:, part, None], theirs.sds[:, None, :])
+        sign = 2 * kernel_and_cdf(z)[1] - 1
+        total[rows] += np.einsum("rk,rl,rkl->r", ours.weights[:, part], theirs.weights, sign)
+    return total
+
+
 def _distance(c: UnivariateMixtures, y: Array) -> Array:
     """``E|Y - y_i|`` under mixture i, at once: (r,)."""
     return weighted(c.weights, _mean_abs(y[:, None] - c.means, c.sds))

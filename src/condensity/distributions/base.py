@@ -39,6 +39,9 @@ class Distribution(ABC):
     one output; for several outputs, ask the marginals.  A ``LazyDistribution`` answers with Dask
     arrays of the same shapes.
 
+    Only these methods are common to all answers.  The class depends on the number of rows; call
+    ``compute()`` first to use attributes of one class, such as ``blocks`` of a ``Mixture``.
+
     Examples
     --------
     >>> from condensity import LSCDE
@@ -77,6 +80,12 @@ class Distribution(ABC):
             The densities of these rows.
         """
 
+    def __array__(self, *_: Any, **__: Any) -> Array:
+        raise TypeError(
+            f"a {type(self).__name__} is not an array of numbers: ask for the numbers that you "
+            "need, for instance dist.mean(), dist.quantile(0.5) or dist.pdf_on(grid)"
+        )
+
     @abstractmethod
     def log_pdf(self, Y: ArrayLike) -> Array:
         """Logarithm of the density at one point for each row, ``log p(y_i | x_i)``.
@@ -105,7 +114,8 @@ class Distribution(ABC):
         ndarray of shape (m,)
             Densities, in units of one over the product of the units of the outputs.
         """
-        return np.exp(self.log_pdf(Y))
+        with np.errstate(over="ignore"):
+            return np.exp(self.log_pdf(Y))
 
     @abstractmethod
     def pdf_on(self, grid: ArrayLike) -> Array:

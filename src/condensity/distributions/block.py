@@ -173,6 +173,21 @@ class Block:
         shift = self.scale[:, None] ** 2 * along
         return replace(tilted, shift=shift if self.shift is None else self.shift + shift)
 
+    def moved(self, step: Array) -> Block:
+        """The block of ``y + step``.
+
+        Parameters
+        ----------
+        step : ndarray of shape (m, dy)
+            One vector for each row.
+
+        Returns
+        -------
+        Block
+            The same Gaussians at other places.
+        """
+        return replace(self, shift=step if self.shift is None else self.shift + step)
+
     def stretch(self, factors: Array, about: Array) -> Block:
         """The block of ``about_i + factors (y - about_i)``.
 
@@ -323,7 +338,7 @@ class Block:
                 kernels += LOG2_E * part.given
             np.exp2(kernels, out=kernels)
             sums = np.einsum("rk,rk->r", kernels, part.given) if self.plain else kernels.sum(axis=1)
-            out[rows] = sums * np.exp(-part._log_volumes())
+            out[rows] = divided(sums, part._log_volumes())
         return out
 
     def pdf_on(self, points: Array) -> Array:
@@ -346,8 +361,8 @@ class Block:
         out, weights = np.empty((len(self), len(points))), self.weights
         for part in row_blocks(len(points), len(self.centers)):
             probe = self.weighted(np.empty((part.stop - part.start, 0)))
-            out[:, part] = weights @ np.exp(probe.log_kernels(points[part])).T
-        return out
+            out[:, part] = weights @ np.exp(-0.5 * probe._squared(points[part])).T
+        return divided(out, self._log_volumes()[:1])
 
     def _pdf_on_moved(self, points: Array) -> Array:
         """Densities on a grid if each row has its own shift or scale."""
@@ -356,19 +371,28 @@ class Block:
             grid, index = points[part], np.arange(len(self))[rows]
             repeated = self.take(np.repeat(index, len(grid)))
             terms = repeated.log_weights + repeated.log_kernels(np.tile(grid, (len(index), 1)))
-            out[rows, part] = np.exp(terms).sum(axis=1).reshape(len(index), -1)
+            with np.errstate(over="ignore"):
+                out[rows, part] = np.exp(terms).sum(axis=1).reshape(len(index), -1)
         return out
 
 
-def without_common_frame(blocks: Sequence[Block]) -> tuple[Sequence[Block], Array, Array]:
-    """Blocks without their common shift and scale, the shifts (m, dy) and the scales (m,).
+def divided(sums: Array, log_volume: Array) -> Array:
+    """``sums / exp(log_volume)``; infinite where this overflows, also if the volume is zero."""
+    with np.errstate(divide="ignore", over="ignore"):
+        quotient: Array = np.exp(np.log(sums) - log_volume)
+    return quotient
 
-    Without them all rows have the same centres.  One table of kernels then serves all rows, and no
-    digits are lost for a y with a large shift.  Blocks with different shifts or scales are returned
-    unchanged, with shifts of zero and scales of one.
+
+def without_common_frame(blocks: Sequence[Block]) -> tuple[Sequence[Block], Array, Array]:
+    """Blocks without the shift of the first one; these shifts (m, dy), and the scales (m,).
+
+    If all blocks have the same shift and scale, both are removed, so that all rows have the same
+    centres and one table of kernels serves them all; else the scales are ones.  In both cases no
+    digits are lost for a y with a large shift.
     """
     first, none = blocks[0], np.zeros((len(blocks[0]), blocks[0].n_outputs))
-    if not all(first.same_frame(block) for block in blocks):
-        return blocks, none, np.ones(len(none))
     shift = none if first.shift is None else first.shift
-    return [replace(block, shift=None, scale=None) for block in blocks], shift, first.scales
+    if all(first.same_frame(block) for block in blocks):
+        return [replace(block, shift=None, scale=None) for block in blocks], shift, first.scales
+    moved = blocks if first.shift is None else [block.moved(-shift) for block in blocks]
+    return moved, shift, np.ones(len(none))

@@ -32,6 +32,7 @@ from condensity.distributions import _levelsets as levelsets
 from condensity.distributions import _quadrature as quadrature
 from condensity.distributions import _sampling as sampling
 from condensity.distributions.base import Distribution
+from condensity.distributions.block import divided
 from condensity.distributions.mixture import Mixture
 
 
@@ -243,14 +244,15 @@ class BoundedMixture(Distribution):
         U = self.bounds.free(checks.grid_of(grid, self.n_outputs))
         inside = np.isfinite(U).all(axis=1)
         out = np.zeros((len(self), len(U)))
-        out[:, inside] = self.free.pdf_on(U[inside]) * np.exp(self.bounds.log_volume(U[inside]))
+        out[:, inside] = divided(self.free.pdf_on(U[inside]), -self.bounds.log_volume(U[inside]))
         return out
 
     def squared_norm(self) -> Array:
         total = np.zeros(len(self))
         for factor, power in self._terms():
             log_mass, tilted = self.free.tilt(power / 2)
-            total += factor * np.exp(2 * log_mass) * tilted.squared_norm()
+            with np.errstate(over="ignore", divide="ignore"):
+                total += np.exp(np.log(factor) + 2 * log_mass + np.log(tilted.squared_norm()))
         return total
 
     def cdf(self, Y: ArrayLike) -> Array:
@@ -268,9 +270,26 @@ class BoundedMixture(Distribution):
     def crps(self, Y: ArrayLike) -> Array:
         checks.one_output(self.n_outputs, "crps")
         Y = checks.rows_of(Y, len(self), 1)
-        own = self.free.components("crps")
-        u = self.bounds.free(Y)[:, 0]
-        return quadrature.bounded_crps(own, self.bounds, self._mean(0), Y[:, 0], u)
+        s = self.bounds.exponential(0)
+        if s is None:
+            return quadrature.bounded_crps(self.free, self.bounds, Y[:, 0])
+        return self.free.crps(Y) if s == 0 else self._exponential_crps(Y, s)
+
+    def _exponential_crps(self, Y: Array, s: float) -> Array:
+        """The CRPS of ``Y = bound + s exp(s U)``, in closed form: (m,).
+
+        ``E|Y - y| = s E[(Y - y) sign(U - u)]`` and ``E|Y - Y'| = 2 s E[(Y - bound) sign(U - U')]``.
+        The factor ``exp(s U)`` in an expectation tilts the mixture of U.
+        """
+        bound = self.bounds.lower[0] if s > 0 else self.bounds.upper[0]
+        log_mass, tilted = self.free.tilt(np.array([s]))
+        u = self.bounds.free(Y)
+        sign, steep = (1 - 2 * mixture.cdf(u) for mixture in (self.free, tilted))
+        with np.errstate(over="ignore", invalid="ignore"):
+            mass = np.exp(log_mass)
+            gain = mass * (s * (steep - tilted.sign_mean(self.free)))
+        # Where the mean is infinite, the score is too.
+        return np.where(np.isfinite(mass), gain - (Y[:, 0] - bound) * sign, np.inf)
 
     def hdr(self, level: float) -> list[Array]:
         heights = self._heights("hdr").components("hdr")
@@ -320,6 +339,7 @@ class BoundedMixture(Distribution):
     def _terms(self) -> list[tuple[float, Array]]:
         """``prod_j du_j/dy_j = sum_t factor_t exp(power_t . u)``, as pairs of factor and power."""
         by_output = [self.bounds.slopes(j) for j in range(self.n_outputs)]
+        checks.few_terms(int(np.prod([len(terms) for terms in by_output], dtype=float)))
         return [
             (float(np.prod([c for c, _ in chosen])), np.array([p for _, p in chosen]))
             for chosen in product(*by_output)
@@ -343,19 +363,22 @@ class BoundedMixture(Distribution):
         """``E[Y_j | x_i]``, in closed form unless output j has two bounds: (m,)."""
         s = self.bounds.exponential(j)
         if s is None:
-            own = self.free.marginal(j).components("mean")
-            return quadrature.bounded_mean(own, self.bounds.take(np.array([j])))
+            return quadrature.bounded_mean(self.free.marginal(j), self.bounds.take(np.array([j])))
         if s == 0:
             return self.free.marginal(j).mean()
         bound = self.bounds.lower[j] if s > 0 else self.bounds.upper[j]
-        return np.asarray(bound + s * np.exp(self._log_exponential((j, s))[0]))
+        with np.errstate(over="ignore"):
+            return np.asarray(bound + s * np.exp(self._log_exponential((j, s))[0]))
 
     def _covariance(self, j: int, k: int) -> Array:
         """``Cov[Y_j, Y_k | x_i]``, in closed form unless one of them has two bounds: (m,)."""
         s, t = self.bounds.exponential(j), self.bounds.exponential(k)
         if s is None or t is None:
-            keep = [j] if j == k else [j, k]
-            means = np.column_stack([self._mean(column) for column in keep])
+            means = np.column_stack([self._mean(column) for column in (j, k)])
+            if j == k:
+                free, bounds = self.free.marginal(j), self.bounds.take(np.array([j]))
+                return quadrature.bounded_variance(free, bounds, means[:, 0])
+            keep = [j, k]
             bounds = self.bounds.take(np.array(keep))
             return quadrature.bounded_covariance(self.free.marginal(keep).blocks, bounds, means)
         if s == 0 and t == 0:
@@ -363,11 +386,20 @@ class BoundedMixture(Distribution):
         if s == 0 or t == 0:  # Cov[u, exp(s v)] = E exp(s v) (mean of u where tilted - mean of u)
             flat, (steep, s) = (j, (k, t)) if s == 0 else (k, (j, s))
             log_mass, tilted = self._log_exponential((steep, s))
-            moved = tilted.marginal(flat).mean() - self.free.marginal(flat).mean()
-            return np.asarray(s * np.exp(log_mass) * moved)
-        log_both = self._log_exponential((j, s), (k, t))[0]
-        log_product = self._log_exponential((j, s))[0] + self._log_exponential((k, t))[0]
-        return np.asarray(s * t * np.exp(log_product) * np.expm1(log_both - log_product))
+            moved = s * (tilted.marginal(flat).mean() - self.free.marginal(flat).mean())
+            with np.errstate(over="ignore", divide="ignore"):
+                return np.asarray(np.sign(moved) * np.exp(log_mass + np.log(np.abs(moved))))
+        # Near u = 0 the logarithms have the most digits, and their difference is small.
+        middle = self.free.mean().reshape(len(self), self.n_outputs)
+        centred = BoundedMixture(self.free.moved(-middle), self.bounds)
+        logs = [centred._log_exponential(*powers)[0] for powers in ([(j, s)], [(k, t)])]
+        log_ratio = centred._log_exponential((j, s), (k, t))[0] - sum(logs)
+        log_product = sum(logs) + s * middle[:, j] + t * middle[:, k]
+        # A variance is not negative, but for rounding.
+        log_ratio = np.maximum(log_ratio, 0.0) if j == k else log_ratio
+        with np.errstate(over="ignore", divide="ignore"):
+            log_size = np.maximum(log_ratio, 0.0) + np.log(-np.expm1(-np.abs(log_ratio)))
+            return np.asarray(s * t * np.sign(log_ratio) * np.exp(log_product + log_size))
 
     def _drop_axis(self, values: Array) -> Array:
         return values[..., 0] if self.n_outputs == 1 else values

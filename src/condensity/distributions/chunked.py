@@ -1,7 +1,7 @@
 """Densities of more rows than should be in memory at once.
 
 A mixture holds one number for each row and component.  Here only the inputs are kept: every
-question computes the mixtures of one chunk of rows at a time, small enough for the cache.
+question computes the mixtures of one chunk of rows at a time.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ from condensity._utils.parameters import check_rng
 from condensity.distributions import _checks as checks
 from condensity.distributions.base import Distribution
 
-#: Numbers that the mixtures of one chunk hold, at most (2 MiB).
-CHUNK = 1 << 18
+#: Numbers that the mixtures of one chunk hold, at most (8 MiB).  The rows of a chunk share tables.
+CHUNK = 1 << 20
+
+#: Attributes of the classes in memory that are not part of ``Distribution``.
+IN_MEMORY = ("blocks", "bounds", "components", "free", "log_weights")
 
 
 class ChunkedDistribution(Distribution):
@@ -72,6 +75,14 @@ class ChunkedDistribution(Distribution):
     def __getitem__(self, index: Any) -> Distribution:
         rows = checks.rows_at(index, len(self))
         return in_chunks(self.X[rows], self.at, self.width, self.n_outputs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in IN_MEMORY:
+            raise AttributeError(
+                f"{name} belongs to densities in memory, but these are computed chunk by chunk: "
+                f"use dist.compute().{name}, or dist[:1000].{name} for some rows"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property
     def n_outputs(self) -> int:
@@ -151,15 +162,19 @@ class ChunkedDistribution(Distribution):
         ndarray of shape (m, ...)
             The answers of all chunks, one after the other.
         """
-        pairs = zip(self._chunks(), self._slices(), strict=True)
-        answers = [question(dist, *(values[rows] for values in by_row)) for dist, rows in pairs]
-        return np.concatenate(answers)
+        out = None
+        for dist, rows in zip(self._chunks(), self._slices(), strict=True):
+            answer = np.asarray(question(dist, *(values[rows] for values in by_row)))
+            if out is None:
+                out = np.empty((len(self), *answer.shape[1:]), answer.dtype)
+            out[rows] = answer
+        return np.asarray(out)
 
     def _points(self, Y: ArrayLike) -> Array:
         return checks.rows_of(Y, len(self), self.n_outputs)
 
     def _slices(self) -> list[slice]:
-        return row_blocks(len(self), self.width, CHUNK)
+        return row_blocks(max(1, len(self)), self.width, CHUNK)
 
     def _chunks(self) -> Iterator[Distribution]:
         return (self.at(self.X[rows]) for rows in self._slices())

@@ -20,12 +20,19 @@ from condensity.distributions import _checks as checks
 from condensity.distributions import _levelsets as levelsets
 from condensity.distributions import _sampling as sampling
 from condensity.distributions import _univariate as univariate
+from condensity.distributions import _waves as waves
 from condensity.distributions._modes import climb_to_modes
-from condensity.distributions._overlap import mean_difference_of_blocks, overlap
+from condensity.distributions._overlap import mean_difference_of_blocks, squared_norm_by_pairs
 from condensity.distributions._quantiles import quantile
 from condensity.distributions._univariate import UnivariateMixtures
 from condensity.distributions.base import Distribution
 from condensity.distributions.block import Block, without_common_frame
+
+#: Exponent that lifts the tails of a density, in units of its widest Gaussian; number of values in
+#: the tails of a row for which this is worth while; largest exponent, which limits rounding errors.
+STEEP, MANY, MOST_STEEP = 8.0, 16, 1e4
+#: Width of a mixture below which it does not limit the number of points of a grid in one piece.
+LEAST_WIDTH = 1024
 
 
 class Mixture(Distribution):
@@ -66,14 +73,20 @@ class Mixture(Distribution):
 
     def __init__(self, blocks: Sequence[Block]) -> None:
         blocks = checks.checked_blocks(blocks)
-        total = log_sum_exp(np.concatenate([block.log_weights for block in blocks], axis=1))
-        if not np.isfinite(total).all():
-            row = int(np.argmin(np.isfinite(total)))
+        logs = np.concatenate([block.log_weights for block in blocks], axis=1)
+        top = logs.max(axis=1)
+        # Subtracted first: next to a large number, the logarithm of a sum has no digits.
+        logs -= np.where(np.isfinite(top), top, 0.0)[:, None]
+        total = log_sum_exp(logs)
+        if not (np.isfinite(total) & np.isfinite(top)).all():
+            row = int(np.argmin(np.isfinite(total) & np.isfinite(top)))
             raise ValueError(
                 f"log_weights of row {row} contain NaN or +inf, or are all -inf: "
                 "each row needs at least one finite log weight"
             )
-        self.blocks = tuple(block.weighted(block.log_weights - total[:, None]) for block in blocks)
+        logs -= total[:, None]
+        parts = np.split(logs, np.cumsum([len(block.centers) for block in blocks])[:-1], axis=1)
+        self.blocks = tuple(b.weighted(own) for b, own in zip(blocks, parts, strict=True))
 
     @classmethod
     def of_normalised(cls, blocks: Sequence[Block]) -> Mixture:
@@ -156,6 +169,21 @@ class Mixture(Distribution):
         log_mass = log_sum_exp(np.concatenate([block.log_weights for block in blocks], axis=1))
         return log_mass, Mixture(blocks)
 
+    def moved(self, step: Array) -> Mixture:
+        """The densities of ``Y + step``.
+
+        Parameters
+        ----------
+        step : ndarray of shape (m, dy)
+            One vector for each row.
+
+        Returns
+        -------
+        Mixture
+            The same densities at other places.
+        """
+        return self.of_normalised([block.moved(step) for block in self.blocks])
+
     def stretch(self, factors: Array, *, background: bool = True) -> Mixture:
         """The densities of ``mean + factors (Y - mean)``.
 
@@ -217,20 +245,97 @@ class Mixture(Distribution):
 
     def pdf_on(self, grid: ArrayLike) -> Array:
         points = checks.grid_of(grid, self.n_outputs)
+        in_series = waves.possible(self.blocks) and len(self) > 0 and points.size > 0
+        if in_series and not self._fixed and np.isfinite(points).all():
+            parts = row_blocks(len(points), max(LEAST_WIDTH, 4 * self.width))
+            return np.concatenate([self._pdf_on_by_waves(points[p, 0]) for p in parts], axis=1)
         return sum((block.pdf_on(points) for block in self.blocks), np.zeros(1))
 
+    def _pdf_on_by_waves(self, y: Array) -> Array:
+        """Densities of one output at the points ``y`` (G,), with a relative error below 1e-6.
+
+        In the tails, where the series of p has no correct digits, that of ``p(y) exp(c y)`` has
+        some.  What remains are sums of Gaussians.
+        """
+        out, faint = waves.pdf_on(self.blocks, y)
+        faint &= waves.nonzero(self.blocks, y)
+        steep = STEEP / max(float(block.factor[0, 0]) for block in self.blocks)
+        for power in (steep, -steep):
+            rows = np.flatnonzero(faint.sum(axis=1) >= MANY)
+            if len(rows) and steep * np.abs(y).max() < MOST_STEEP:
+                log_mass, tilted = self[rows].tilt(np.array([power]))
+                values, unknown = waves.pdf_on(tilted.blocks, y)
+                values *= np.exp(log_mass[:, None] - power * y)
+                out[rows] = np.where(faint[rows], values, out[rows])
+                faint[rows] &= unknown
+        row, point = np.nonzero(faint)
+        for part in row_blocks(len(row), self.width):
+            r, g = row[part], point[part]
+            out[r, g] = sum(block.take(r).pdf(y[g, None]) for block in self.blocks)
+        return out
+
     def squared_norm(self) -> Array:
-        total = np.zeros(len(self))
-        for j, block in enumerate(self.blocks):
-            total += overlap(block, block)
-            for other in self.blocks[:j]:
-                total += 2 * overlap(block, other)
-        return total
+        blocks, _, scale = without_common_frame(self.blocks)
+        if not waves.possible(blocks):
+            return squared_norm_by_pairs(self.blocks)
+        out, rest = waves.squared_norms(blocks)
+        if len(rest):
+            out[rest] = squared_norm_by_pairs([block.take(rest) for block in blocks])
+        return out / scale
 
     def cdf(self, Y: ArrayLike) -> Array:
         c, shift, scale = self.in_frame("cdf")
         y = checks.rows_of(Y, len(self), 1)[:, 0]
         return univariate.map_rows(univariate.cdf, c, None, (y - shift) / scale)
+
+    def cdf_around(self, y: Array, offsets: Array) -> Array:
+        """Distribution function of one output at several points around one point for each row.
+
+        Parameters
+        ----------
+        y : ndarray of shape (m,)
+            One point for each row.
+        offsets : ndarray of shape (n,)
+            Differences of the points from ``y``.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+            ``P(Y <= y_i + offset_j | x_i)``, with an absolute error of about 1e-14.
+        """
+        checks.one_output(self.n_outputs, "cdf_around")
+        out, rest = np.empty((len(self), len(offsets))), np.arange(len(self))
+        if waves.possible(self.blocks):
+            blocks, shift, _ = without_common_frame(self.blocks)
+            out, rest = waves.cdf_around(blocks, y - shift[:, 0], offsets)
+        if len(rest):
+            own = self[rest]
+            out[rest] = np.column_stack([own.cdf(y[rest] + offset) for offset in offsets])
+        return out
+
+    def sign_mean(self, other: Mixture) -> Array:
+        """``E sign(Y - Y')`` for independent outputs Y of this and Y' of another mixture.
+
+        Parameters
+        ----------
+        other : Mixture
+            A mixture with as many rows, of one output.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            ``P(Y > Y') - P(Y < Y')``.
+        """
+        checks.one_output(self.n_outputs, "sign_mean")
+        out, rest = np.empty(len(self)), np.arange(len(self))
+        if waves.possible([*self.blocks, *other.blocks]):
+            both = without_common_frame([*self.blocks, *other.blocks])[0]
+            count = len(self.blocks)
+            out, rest = waves.sign_means(both[:count], both[count:])
+        if len(rest):
+            pair = (mixture[rest].components("sign_mean") for mixture in (self, other))
+            out[rest] = univariate.sign_mean(*pair)
+        return out
 
     def prob(self, lower: ArrayLike, upper: ArrayLike) -> Array:
         c, shift, scale = self.in_frame("prob")
@@ -242,22 +347,24 @@ class Mixture(Distribution):
         if levels.ndim > 1:
             raise ValueError(f"q must be a number or one-dimensional, got shape {levels.shape}")
         c, shift, scale = self.in_frame("quantile")
-        out = shift[:, None] + scale[:, None] * quantile(c, np.atleast_1d(levels))
+        blocks, q = without_common_frame(self.blocks)[0], np.atleast_1d(levels)
+        starts = waves.quantile_starts(blocks, q) if waves.possible(blocks) else None
+        out = shift[:, None] + scale[:, None] * quantile(c, q, starts)
         return out if levels.ndim else out[:, 0]
 
     def crps(self, Y: ArrayLike) -> Array:
         c, shift, scale = self.in_frame("crps")
         y = checks.rows_of(Y, len(self), 1)[:, 0]
-        return scale * (
-            univariate.distance(c, (y - shift) / scale)
-            - 0.5 * mean_difference_of_blocks(self.blocks, c)
-        )
+        spread = mean_difference_of_blocks(without_common_frame(self.blocks)[0], c)
+        return scale * (univariate.distance(c, (y - shift) / scale) - 0.5 * spread)
 
     def hdr(self, level: float) -> list[Array]:
-        return levelsets.hdr(self.components("hdr"), level)
+        c, shift, scale = self.in_frame("hdr")
+        regions = zip(levelsets.hdr(c, level), shift, scale, strict=True)
+        return [a + s * region for region, a, s in regions]
 
     def in_frame(self, what: str) -> tuple[UnivariateMixtures, Array, Array]:
-        """Gaussians of one output without their common shift and scale; these, (m,) each.
+        """Gaussians of one output in the frame of the first block, and its shift and scale.
 
         Parameters
         ----------
@@ -269,7 +376,7 @@ class Mixture(Distribution):
         components : UnivariateMixtures
             Weights, means and standard deviations.
         shift, scale : ndarray of shape (m,)
-            What all blocks have in common.
+            ``y = shift + scale u`` for the outputs u of the components, (m,) each.
         """
         checks.one_output(self.n_outputs, what)
         blocks, shift, scale = without_common_frame(self.blocks)
@@ -289,7 +396,7 @@ class Mixture(Distribution):
             One mixture for each row.
         """
         checks.one_output(self.n_outputs, what)
-        rows = 1 if all(block.fixed for block in self.blocks) else len(self)
+        rows = 1 if self._fixed else len(self)
         means, sds = [], []
         for block in self.blocks:
             shape = (rows, len(block.centers))
@@ -303,13 +410,15 @@ class Mixture(Distribution):
 
     def modes(self) -> list[Array]:
         if self.n_outputs == 1:
-            return levelsets.modes(self.components("modes"))
+            c, shift, scale = self.in_frame("modes")
+            return [a + s * y for y, a, s in zip(levelsets.modes(c), shift, scale, strict=True)]
         return climb_to_modes(self.blocks)
 
     def hpd_level(self, Y: ArrayLike, n_draws: int = 1000, random_state: Any = None) -> Array:
         Y = checks.rows_of(Y, len(self), self.n_outputs)
         if self.n_outputs == 1:
-            return levelsets.hpd_level(self.components("hpd_level"), Y[:, 0])
+            c, shift, scale = self.in_frame("hpd_level")
+            return levelsets.hpd_level(c, (Y[:, 0] - shift) / scale)
         return sampling.hpd_level_by_sampling(self, Y, n_draws, self.width, random_state)
 
     def mean(self) -> Array:
@@ -319,9 +428,10 @@ class Mixture(Distribution):
         return self._drop_axis(np.diagonal(self.cov(), axis1=1, axis2=2).copy())
 
     def cov(self) -> Array:
-        mean, dy = self._mean(), self.n_outputs
-        out = np.zeros((len(self), dy, dy))
-        for block in self.blocks:
+        first, dy = self.blocks[0], self.n_outputs
+        near = self if first.shift is None else self.moved(-first.shift)
+        mean, out = near._mean(), np.zeros((len(self), dy, dy))
+        for block in near.blocks:
             for rows in row_blocks(len(self), 4 * block.centers.size):
                 own = block.take(rows)
                 w = own.weights
@@ -346,6 +456,11 @@ class Mixture(Distribution):
             if block.shift is not None:
                 out += w.sum(axis=1, keepdims=True) * block.shift
         return out
+
+    @property
+    def _fixed(self) -> bool:
+        """Whether all rows have the same Gaussians."""
+        return all(block.fixed for block in self.blocks)
 
     def _drop_axis(self, values: Array) -> Array:
         return values[..., 0] if self.n_outputs == 1 else values
