@@ -19,6 +19,7 @@ from condensity.distributions.block import Block
 from condensity.fitting.scores import Gaussians, Score
 from condensity.lsce.averaged import mixture_blocks
 from condensity.lsce.member import MOST_KEPT, MemberView, OutputKernels
+from condensity.lsce.output_slope import FLAT, OutputSlope, quadratic_forms
 
 #: Approximate limit of the numbers in all cached tables (256 MiB).
 CACHED_NUMBERS = 1 << 25
@@ -30,7 +31,7 @@ class MemberEvaluation:
 
     weights: Array  # (penalties, m, b + 1)
     components: Gaussians
-    match: Array  # (penalties, m) w^T a
+    match: Array  # (penalties, m) w^T a, for the density of y
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,8 @@ class ScoreTables:
 
     outputs: OutputKernels
     match: Array  # (m, b + 1) a, at held-out samples
-    pair: Array  # (b + 1, b + 1) A
+    pair: Array  # (T, b + 1, b + 1) A; T > 1 for outputs with two bounds
+    rates: Array  # (T, m) the factors of these tables in the rows
 
     @property
     def size(self) -> int:
@@ -49,12 +51,17 @@ class ScoreTables:
         return int(kernels + yy.size + self.match.size + self.pair.size)
 
     @classmethod
-    def of(cls, score: Score, view: MemberView, sigma_y: float) -> ScoreTables:
+    def of(
+        cls, score: Score, view: MemberView, sigma_y: float, slope: OutputSlope = FLAT
+    ) -> ScoreTables:
         """The tables of a score, in the units of y."""
         outputs, unit = OutputKernels.build(view, sigma_y), score.unit(view.factor)
         components = outputs.components
-        match = unit * score.match(view.held_out.Y, components)
-        return cls(outputs, match, unit * score.pair(components, components))
+        shift = view.held_location
+        at = slope.at(shift + view.held_out.Y @ view.factor.T)
+        match = at[:, None] * unit * score.match(view.held_out.Y, components)
+        pair = slope.tables(score, view.factor, components, components)
+        return cls(outputs, match, pair, slope.rates(shift))
 
     def evaluate(self, W: Array, sigma_z: float, penalties: tuple[float, ...]) -> MemberEvaluation:
         """The densities of a member with the subspace W at its held-out samples."""
@@ -75,6 +82,7 @@ class Crossfit:
     n_partitions: int
     score: Score
     full_views: Sequence[MemberView] = ()  # the same with all centres
+    slope: OutputSlope = FLAT  # of y in its free coordinate
     #: Tables by view and sigma_y: subspaces of all dimensions use the same ones.
     cache: dict[tuple[int, float], ScoreTables] = field(
         default_factory=dict, init=False, repr=False
@@ -95,7 +103,8 @@ class Crossfit:
             return self.by_sample([-np.log(np.maximum(j.match, 1e-300)) for j in evaluated])
         values = []
         for view, j in enumerate(evaluated):
-            norm = np.einsum("pmk,pmk->pm", j.weights @ self._tables(view, sigma_y).pair, j.weights)
+            tables = self._tables(view, sigma_y)
+            norm = quadratic_forms(tables.rates, tables.pair, j.weights, j.weights)
             values.append(self.score.sign * (0.5 * norm - j.match))
         return self.by_sample(values)
 
@@ -110,7 +119,7 @@ class Crossfit:
 
     def _tables(self, view: int, sigma_y: float) -> ScoreTables:
         if (view, sigma_y) not in self.cache:
-            tables = ScoreTables.of(self.score, self.views[view], sigma_y)
+            tables = ScoreTables.of(self.score, self.views[view], sigma_y, self.slope)
             while (len(self.cache) + 1) * tables.size > CACHED_NUMBERS and self.cache:
                 self.cache.pop(next(iter(self.cache)))  # the oldest
             self.cache[view, sigma_y] = tables
@@ -126,8 +135,9 @@ class Crossfit:
         """``w^T A w'`` for two densities of each member, by sample: (penalties, n)."""
         values = []
         for view, a, b in zip(self.views, ours, theirs, strict=True):
-            table = self.score.unit(view.factor) * self.score.pair(a.components, b.components)
-            values.append(np.einsum("pmk,pmk->pm", a.weights @ table, b.weights))
+            tables = self.slope.tables(self.score, view.factor, a.components, b.components)
+            rates = self.slope.rates(view.held_location)
+            values.append(quadratic_forms(rates, tables, a.weights, b.weights))
         return self.by_sample(values)
 
     def by_fold(self, losses: Array) -> Array:

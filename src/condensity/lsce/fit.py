@@ -44,6 +44,7 @@ from condensity.lsce.learning import (
     subspace_containing,
 )
 from condensity.lsce.member import MemberView, OutputKernels
+from condensity.lsce.output_slope import OutputSlope
 from condensity.lsce.settings import EnsembleOptions, first_setting
 from condensity.lsce.stacking import stack
 from condensity.subspaces.chart import Minimum
@@ -142,7 +143,8 @@ def _crossfit(data: TrainingData, options: EnsembleOptions, location: str) -> Cr
     views = [view.thinned(SELECTION_CENTERS) for view in full]
     whole, n_partitions = data.y_standardised, len(data.partitions)
     active = views[0].active(data.active)
-    return Crossfit(location, whole, active, views, n_partitions, options.score, full)
+    slope = OutputSlope.of(data.bounds, data.y_scaling, options.score)
+    return Crossfit(location, whole, active, views, n_partitions, options.score, full, slope)
 
 
 def _with_all_centers(crossfit: Crossfit) -> Crossfit:

@@ -13,11 +13,9 @@ import numpy as np
 
 from condensity._typing import Array, Indices
 from condensity._utils.numerics import row_blocks
-from condensity.distributions._overlap import overlap
 from condensity.distributions.block import Block
-from condensity.fitting.scores import Score
 from condensity.fitting.simplex import Loss, minimise_on_simplex
-from condensity.lsce.crossfit import HeldOutEvaluation
+from condensity.lsce.crossfit import Crossfit, HeldOutEvaluation
 
 #: Configurations with less weight are dropped: their gain is not worth their cost.
 NEGLIGIBLE = 0.02
@@ -90,14 +88,15 @@ def _products(ours: HeldOutEvaluation, theirs: HeldOutEvaluation) -> Array:
     values = []
     for view in range(len(crossfit.views)):  # both locations have the same folds
         left, right = ours.densities(view), theirs.densities(view)
-        products = [_product(crossfit.score, a, b) for a in left for b in right]
+        products = [_product(crossfit, a, b) for a in left for b in right]
         values.append(np.sum(products, axis=0)[None])
     return np.asarray(crossfit.by_sample(values)[0])
 
 
-def _product(score: Score, a: Block, b: Block) -> Array:
+def _product(crossfit: Crossfit, a: Block, b: Block) -> Array:
+    score = crossfit.score
     if score.name == "squared":
-        return overlap(a, b)
+        return crossfit.slope.overlap(a, b)
     out = np.zeros(len(a))
     variance = a.covariance[0, 0] + b.covariance[0, 0]
     for rows in row_blocks(len(a), a.centers.size * b.centers.size):
