@@ -25,6 +25,11 @@ def take_off_bounds(value: Any, Y: Array, weight: Array) -> tuple[Array, Bounds 
     return np.where(counts[:, None], bounds.free(Y), 0.0), bounds
 
 
+def is_automatic(value: Any) -> bool:
+    """Whether the parameter ``bounds`` leaves the decision to the estimator."""
+    return isinstance(value, str) and value == "auto"
+
+
 def check_bounds(value: Any, dy: int) -> Bounds:
     """The bounds of ``dy`` outputs from the parameter ``bounds``."""
     try:
@@ -36,12 +41,20 @@ def check_bounds(value: Any, dy: int) -> Bounds:
     if pairs.shape not in {(1, 2), (dy, 2)}:
         raise ValueError(
             "bounds must be None, a pair (lower, upper) or one such pair for each output (here "
-            f"{dy}), got {value!r}: use None or an infinity for a side without a bound"
+            f"{dy}) or 'auto', got {value!r}: use None or an infinity for a side without a bound"
         )
     lower, upper = np.broadcast_to(pairs, (dy, 2)).T
     if not (lower < upper).all():
         raise ValueError(f"bounds must have lower < upper, got {value!r}")
     return Bounds(lower.copy(), upper.copy())
+
+
+def pairs_of(bounds: Bounds | None) -> list[tuple[float | None, float | None]] | None:
+    """The parameter ``bounds`` that gives these bounds."""
+    if bounds is None:
+        return None
+    ends = zip(bounds.lower.tolist(), bounds.upper.tolist(), strict=True)
+    return [(a if np.isfinite(a) else None, b if np.isfinite(b) else None) for a, b in ends]
 
 
 def _pairs(value: Any) -> list[Any]:

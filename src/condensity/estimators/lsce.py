@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
+from condensity._utils.dask_collections import is_dask
 from condensity._utils.parallel import one_blas_thread, parallel_map
 from condensity._utils.parameters import (
     check_bandwidth,
@@ -18,6 +19,7 @@ from condensity._utils.parameters import (
     check_rng,
     check_subsample,
 )
+from condensity.data.bounded_targets import is_automatic, pairs_of
 from condensity.data.prepare import TrainingData
 from condensity.data.resolution import RecordedValues
 from condensity.estimators.cv_results import configuration_table
@@ -31,6 +33,7 @@ from condensity.estimators.fit_messages import (
 from condensity.estimators.published_lsce import PublishedLSCE
 from condensity.estimators.reducer import DensityReducer
 from condensity.fitting.scores import SCORES
+from condensity.lsce.automatic_bounds import prepare_with_best_bounds
 from condensity.lsce.averaged import Ensemble
 from condensity.lsce.configurations import Configuration
 from condensity.lsce.fit import EnsembleFit, fit_ensemble
@@ -219,7 +222,7 @@ class LSCE(DensityReducer):
         bandwidth: float | tuple[float, float] | None = None,
         penalty: float | None = None,
         min_bandwidth: Any = None,
-        bounds: Any = None,
+        bounds: Any = "auto",
         outliers: str = "omit",
         cv: Any = 5,
         max_iter: int = 50,
@@ -245,6 +248,12 @@ class LSCE(DensityReducer):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @property
+    def bounds_(self) -> list[tuple[float | None, float | None]] | None:
+        """Bounds of each output that the density has; None if it has no bounds."""
+        density: Any = self._density
+        return pairs_of(density.bounds)
 
     @classmethod
     def as_published(
@@ -324,17 +333,23 @@ class LSCE(DensityReducer):
         omit = check_option("outliers", self.outliers, ("omit", "keep")) == "omit"
         rng = check_rng(self.random_state)
         selects = options.search.open or self._is_auto() or len(options.locators) > 1
-        data = self._prepare(
-            X,
-            y,
-            sample_weight,
-            rng,
-            scored=selects or options.n_members > 1,
-            n_members=options.n_members,
-            subsample=check_subsample(self.subsample),
-            bounds=self.bounds,
-            omit_outliers=omit,
-        )
+        subsample = check_subsample(self.subsample)
+
+        def prepare(rng: np.random.Generator, bounds: Any) -> TrainingData:
+            return self._prepare(
+                X,
+                y,
+                sample_weight,
+                rng,
+                scored=selects or options.n_members > 1,
+                n_members=options.n_members,
+                subsample=subsample,
+                bounds=bounds,
+                omit_outliers=omit,
+            )
+
+        with one_blas_thread():
+            data = self._with_bounds(prepare, rng, options, X, y, sample_weight)
         warn_of_outliers(data)
         options = self._check_against(data, options)
         with one_blas_thread():  # workers set the limit themselves, this process needs it too
@@ -347,6 +362,23 @@ class LSCE(DensityReducer):
         )
         self._keep(data, options, result)
         return self
+
+    def _with_bounds(
+        self,
+        prepare: Callable[[np.random.Generator, Any], TrainingData],
+        rng: np.random.Generator,
+        options: EnsembleOptions,
+        *samples: Any,
+    ) -> TrainingData:
+        """The training data with the bounds that are given, or that are best."""
+        if not is_automatic(self.bounds):
+            return prepare(rng, self.bounds)
+        # The folds of an iterator are lost once they are read.  A width in the units of y has no
+        # meaning for log y.
+        fixed = isinstance(self.cv, Iterator) or self.min_bandwidth is not None
+        if fixed or is_dask(*samples):
+            return prepare(rng, None)
+        return prepare_with_best_bounds(prepare, rng, samples[1], options)
 
     def _check_parameters(self) -> EnsembleOptions:
         """The options of the algorithm that can be checked without data."""

@@ -137,7 +137,7 @@ def _view(data: TrainingData, options: EnsembleOptions, location: str, held: Arr
     )
 
 
-def _crossfit(data: TrainingData, options: EnsembleOptions, location: str) -> Crossfit:
+def cross_fit(data: TrainingData, options: EnsembleOptions, location: str) -> Crossfit:
     """The views of all members, one for each fold, with the centres of model selection."""
     full = [_view(data, options, location, held) for folds in data.partitions for held in folds]
     views = [view.thinned(SELECTION_CENTERS) for view in full]
@@ -167,7 +167,7 @@ def _explore(
     for name, view in views.items():
         search = options.search_space(view)
         if data.partitions:
-            crossfit = _crossfit(data, options, name)
+            crossfit = cross_fit(data, options, name)
             configurations += explore_dimensions(
                 crossfit,
                 dz,
@@ -196,7 +196,7 @@ def _select(
     Those with a positive weight are evaluated again with all centres, if there are more.
     """
     configurations = list(configurations)
-    weights, loss = _weigh(options, configurations)
+    weights, loss = weigh(options, configurations)
     used = np.flatnonzero(weights).tolist()
     full: dict[str, Crossfit] = {}
     for i in used:
@@ -210,13 +210,11 @@ def _select(
             for i in (i for i in used if configurations[i].location == name):
                 configurations[i] = reselect_setting(configurations[i], crossfit, search)
             crossfit.clear()
-        weights[used], loss = _weigh(options, [configurations[i] for i in used])
+        weights[used], loss = weigh(options, [configurations[i] for i in used])
     return configurations, weights, loss
 
 
-def _weigh(
-    options: EnsembleOptions, configurations: Sequence[Configuration]
-) -> tuple[Array, float]:
+def weigh(options: EnsembleOptions, configurations: Sequence[Configuration]) -> tuple[Array, float]:
     """Stacking weights and the loss to expect; a single model is the best configuration."""
     if options.n_members > 1:
         evaluations = [c.evaluate() for c in configurations]
