@@ -6,8 +6,9 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from condensity import LSCE, FixedSubspace, Reduced, load, save
+from condensity.data.bounded_targets import skewness
+from condensity.estimators import automatic_bounds
 from condensity.fitting.scores import SCORES
-from condensity.lsce import automatic_bounds
 from condensity.tables import compare_with_baselines
 
 FAST = {"n_components": 1, "n_starts": 1, "max_iter": 5, "n_members": 2, "cv": 2, "random_state": 0}
@@ -132,7 +133,7 @@ def test_the_skewness_is_that_of_a_weighted_sample():
     y, counts = np.array([1.0, 2.0, 7.0]), np.array([3, 2, 1])
     full = np.repeat(y, counts)
     expected = np.mean((full - full.mean()) ** 3) / full.std() ** 3
-    assert automatic_bounds.skewness(y, counts / 6) == pytest.approx(expected)
+    assert skewness(y, counts / 6) == pytest.approx(expected)
 
 
 def test_the_bounds_of_a_model_survive_its_file(tmp_path):

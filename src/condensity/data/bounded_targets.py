@@ -57,6 +57,12 @@ def pairs_of(bounds: Bounds | None) -> list[tuple[float | None, float | None]] |
     return [(a if np.isfinite(a) else None, b if np.isfinite(b) else None) for a, b in ends]
 
 
+def skewness(y: Array, weight: Array) -> float:
+    """``E (y - mean)^3 / sd^3`` of values (n,) with weights that sum to one."""
+    deviation = y - weight @ y
+    return float(weight @ deviation**3 / (weight @ deviation**2) ** 1.5)
+
+
 def _pairs(value: Any) -> list[Any]:
     """The pairs as a list; an output without bounds may be None."""
     items = list(value)

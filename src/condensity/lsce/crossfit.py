@@ -16,10 +16,10 @@ import numpy as np
 from condensity._typing import Array, Mask
 from condensity.data.sample import Sample
 from condensity.distributions.block import Block
+from condensity.fitting.output_slope import FLAT, OutputSlope, quadratic_forms
 from condensity.fitting.scores import Gaussians, Score
 from condensity.lsce.averaged import mixture_blocks
 from condensity.lsce.member import MOST_KEPT, MemberView, OutputKernels
-from condensity.lsce.output_slope import FLAT, OutputSlope, quadratic_forms
 
 #: Approximate limit of the numbers in all cached tables (256 MiB).
 CACHED_NUMBERS = 1 << 25

@@ -21,6 +21,7 @@ import numpy as np
 from condensity._typing import Array
 from condensity._utils.parallel import Mapper
 from condensity.data.prepare import TrainingData
+from condensity.fitting.output_slope import OutputSlope
 from condensity.lsce.averaged import AveragedMembers
 from condensity.lsce.calibration import best_stretch
 from condensity.lsce.configurations import (
@@ -44,7 +45,6 @@ from condensity.lsce.learning import (
     subspace_containing,
 )
 from condensity.lsce.member import MemberView, OutputKernels
-from condensity.lsce.output_slope import OutputSlope
 from condensity.lsce.settings import EnsembleOptions, first_setting
 from condensity.lsce.stacking import stack
 from condensity.subspaces.chart import Minimum

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from condensity._typing import Array
-from condensity.data.bounded_targets import check_bounds
+from condensity.data.bounded_targets import check_bounds, skewness
 from condensity.data.prepare import TrainingData
 from condensity.data.resolution import RecordedValues
 from condensity.data.sample import Scaling
@@ -29,33 +28,30 @@ from condensity.lsce.settings import EnsembleOptions
 POSITIVE = (0.0, None)
 #: An output with a smaller skewness is described as it is.
 LEAST_SKEWNESS = 0.5
+#: The relative improvement of the loss that is required to prefer the bound.
+WORTH = 0.02
 #: Locations of the cheap fit, as far as they are options.
 CHEAP_LOCATIONS = ("none", "linear")
 
 
 def prepare_with_best_bounds(
-    prepare: Callable[[np.random.Generator, Any], TrainingData],
+    prepare: Callable[..., TrainingData],
     rng: np.random.Generator,
     y: Any,
     options: EnsembleOptions,
 ) -> TrainingData:
     """The training data without bounds, or with the lower bound 0 if this lowers the loss.
 
-    ``prepare`` takes a generator and bounds.  The result is the same as if the bounds had been
+    ``prepare`` takes a generator and ``bounds``.  The result is the same as if the bounds had been
     given: the outliers of log y are others than those of y, for instance.
     """
     unused = deepcopy(rng)
-    data = prepare(rng, None)
-    positive = may_be_logarithmic(data) and np.min(np.asarray(y, dtype=float)) > 0
-    if positive and cheap_loss(with_lower_bound(data), options) < cheap_loss(data, options):
-        return prepare(unused, POSITIVE)
-    return data
-
-
-def skewness(y: Array, weight: Array) -> float:
-    """``E (y - mean)^3 / sd^3`` of values (n,) with weights that sum to one."""
-    deviation = y - weight @ y
-    return float(weight @ deviation**3 / (weight @ deviation**2) ** 1.5)
+    data = prepare(rng, bounds=None)
+    if not (may_be_logarithmic(data) and np.min(np.asarray(y, dtype=float)) > 0):
+        return data
+    with_bound, without = (cheap_loss(d, options) for d in (with_lower_bound(data), data))
+    better = with_bound < without - options.score.worth(without, WORTH)
+    return prepare(unused, bounds=POSITIVE) if better else data
 
 
 def may_be_logarithmic(data: TrainingData) -> bool:

@@ -7,6 +7,7 @@ import pytest
 
 from condensity.data.sample import Scaling
 from condensity.distributions import Block, BoundedMixture, Bounds, Mixture
+from condensity.fitting.output_slope import FLAT, OutputSlope
 from condensity.fitting.scores import SCORES, Gaussians
 from condensity.lsce.averaged import AveragedMembers, Ensemble
 from condensity.lsce.calibration import HeldOutDensities
@@ -14,7 +15,6 @@ from condensity.lsce.configurations import Configuration
 from condensity.lsce.crossfit import Crossfit
 from condensity.lsce.location import constant_location, linear_location
 from condensity.lsce.member import MemberView, OutputKernels
-from condensity.lsce.output_slope import FLAT, OutputSlope
 from condensity.lsce.settings import Setting
 from condensity.lsce.stacking import loss_of_average
 from crossfits import LOSSES, OPEN, deals
