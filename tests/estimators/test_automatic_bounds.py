@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from condensity import LSCE, FixedSubspace, Reduced, load, save
-from condensity.data.bounded_targets import skewness
+from condensity.data.bounded_targets import coarse_near_zero, skewness
 from condensity.estimators import automatic_bounds
 from condensity.fitting.scores import SCORES
 from condensity.tables import compare_with_baselines
@@ -76,6 +76,7 @@ def decided(monkeypatch):
     [
         ({}, lambda y: y - 1.0001 * y.min()),  # one value is not positive
         ({}, lambda y: -y),
+        ({}, lambda y: np.ceil(40 * y)),  # counts
         ({}, lambda y: 100.0 + np.log(y)),  # not skewed
         ({"location": "none"}, lambda y: np.column_stack([y, y[::-1]])),
         ({"min_bandwidth": 0.1}, lambda y: y),
@@ -134,6 +135,22 @@ def test_the_skewness_is_that_of_a_weighted_sample():
     full = np.repeat(y, counts)
     expected = np.mean((full - full.mean()) ** 3) / full.std() ** 3
     assert skewness(y, counts / 6) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("low", "coarse"),
+    [
+        ([1, 1, 2, 3, 4], True),
+        ([1, 1, 1, 1, 1], True),  # a single value
+        ([100, 101, 101, 103, 104], False),  # steps of one per cent
+        ([100, 106, 106, 112, 118], True),
+        ([1, 1.5, 2, 3, 4], False),  # no value repeats: not rounded
+    ],
+)
+def test_values_are_coarse_if_their_steps_are_large_beside_the_smallest_ones(low, coarse):
+    rest = np.repeat(1000.0 + np.arange(15), 3)
+    y = np.random.default_rng(0).permutation(np.r_[low, rest])
+    assert coarse_near_zero(y) is coarse
 
 
 def test_the_bounds_of_a_model_survive_its_file(tmp_path):

@@ -47,6 +47,18 @@ def test_the_score_is_in_the_units_of_y(positive):
     assert positive.score(X, y) == -squared_loss(positive.predict_dist(X), y)
 
 
+def test_the_scores_of_cross_validation_are_in_the_units_of_y(positive):
+    X, y = skewed(150)
+    new = skewed(3000, seed=4)
+    assert positive.cv_score_ == pytest.approx(positive.score(*new), rel=0.1)
+    settings = {"bandwidth": (0.5, 0.5), "penalty": 0.1, "location": "none"} | FAST
+    small = LSCE(1, bounds=(0, None), **settings).fit(X, y)
+    large = LSCE(1, bounds=(0, None), **settings).fit(X, 1000 * y)
+    assert large.cv_score_ == pytest.approx(small.cv_score_ / 1000, rel=1e-6)
+    scores = [m.cv_results_["mean_test_score"] for m in (small, large)]
+    np.testing.assert_allclose(scores[1], scores[0] / 1000, rtol=1e-6)
+
+
 def test_two_outputs_have_bounds_of_their_own():
     X, y = skewed(80)
     Y = np.column_stack([y, 1 / (1 + np.exp(-X[:, 1]))])

@@ -9,6 +9,9 @@ import numpy as np
 from condensity._typing import Array, Indices
 from condensity.distributions.bounded import Bounds
 
+#: Steps of rounded values are large if they are more than this share of the value.
+COARSE = 0.05
+
 
 def take_off_bounds(value: Any, Y: Array, weight: Array) -> tuple[Array, Bounds | None]:
     """The targets (n, dy) in their unbounded coordinate, and the bounds.
@@ -61,6 +64,20 @@ def skewness(y: Array, weight: Array) -> float:
     """``E (y - mean)^3 / sd^3`` of values (n,) with weights that sum to one."""
     deviation = y - weight @ y
     return float(weight @ deviation**3 / (weight @ deviation**2) ** 1.5)
+
+
+def coarse_near_zero(y: Array) -> bool:
+    """Whether positive values (n,) are rounded to steps that are large beside the smallest ones.
+
+    That is so if the smallest tenth has repeated values, and their least distance is more than
+    ``COARSE`` of their median.  Kernels of log y could then be narrower than the steps, and a loss
+    in the units of y would reward this.
+    """
+    low = np.sort(y)[: max(2, len(y) // 10)]
+    steps = np.diff(np.unique(low))
+    if len(steps) + 1 == len(low):
+        return False
+    return not len(steps) or bool(steps.min() > COARSE * np.median(low))
 
 
 def _pairs(value: Any) -> list[Any]:

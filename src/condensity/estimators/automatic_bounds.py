@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from condensity.data.bounded_targets import check_bounds, skewness
+from condensity.data.bounded_targets import check_bounds, coarse_near_zero, skewness
 from condensity.data.prepare import TrainingData
 from condensity.data.resolution import RecordedValues
 from condensity.data.sample import Scaling
@@ -55,13 +55,17 @@ def prepare_with_best_bounds(
 
 
 def may_be_logarithmic(data: TrainingData) -> bool:
-    """Whether the bound is tried: there are folds, and one output, which is positive and skewed."""
+    """Whether the bound is tried: there are folds, and one output, which is positive and skewed.
+
+    Counts and other values that are coarse near zero are described as they are.
+    """
     Y = data.sample.Y
     return bool(
         data.partitions
         and data.n_outputs == 1
         and Y.min() > 0
         and skewness(Y[:, 0], data.sample.weight) > LEAST_SKEWNESS
+        and not coarse_near_zero(Y[:, 0])
     )
 
 

@@ -107,8 +107,9 @@ class LSCE(DensityReducer):
         ``min_bandwidth``, and all losses with ``scoring="crps"``, are in the units of that
         coordinate; everything else is in the units of y.  "auto" uses ``(0, None)`` for a single
         output with positive values and a skewness above 0.5, if this lowers the held-out loss of a
-        few simple densities by two per cent, and otherwise no bounds.  It also uses none for Dask
-        collections, if ``min_bandwidth`` is given, or if nothing is held out.
+        few simple densities by two per cent, and otherwise no bounds.  It also uses none for
+        counts and other values that are coarse near zero, for Dask collections, if
+        ``min_bandwidth`` is given, or if nothing is held out.
     outliers : {"omit", "keep"}, default="omit"
         "omit" leaves samples out of the fit that have a value of an input or an output very far
         from all others, at least 3.8 times the 90 % quantile of the distances from the median
