@@ -47,10 +47,8 @@ def test_the_score_is_in_the_units_of_y(positive):
     assert positive.score(X, y) == -squared_loss(positive.predict_dist(X), y)
 
 
-def test_the_scores_of_cross_validation_are_in_the_units_of_y(positive):
+def test_the_scores_of_cross_validation_are_in_the_units_of_y():
     X, y = skewed(150)
-    new = skewed(3000, seed=4)
-    assert positive.cv_score_ == pytest.approx(positive.score(*new), rel=0.1)
     settings = {"bandwidth": (0.5, 0.5), "penalty": 0.1, "location": "none"} | FAST
     small = LSCE(1, bounds=(0, None), **settings).fit(X, y)
     large = LSCE(1, bounds=(0, None), **settings).fit(X, 1000 * y)

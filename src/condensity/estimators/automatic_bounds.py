@@ -29,7 +29,7 @@ POSITIVE = (0.0, None)
 #: An output with a smaller skewness is described as it is.
 LEAST_SKEWNESS = 0.5
 #: The relative improvement of the loss that is required to prefer the bound.
-WORTH = 0.02
+WORTH = 0.05
 #: Locations of the cheap fit, as far as they are options.
 CHEAP_LOCATIONS = ("none", "linear")
 

@@ -107,7 +107,7 @@ class LSCE(DensityReducer):
         ``min_bandwidth``, and all losses with ``scoring="crps"``, are in the units of that
         coordinate; everything else is in the units of y.  "auto" uses ``(0, None)`` for a single
         output with positive values and a skewness above 0.5, if this lowers the held-out loss of a
-        few simple densities by two per cent, and otherwise no bounds.  It also uses none for
+        few simple densities by five per cent, and otherwise no bounds.  It also uses none for
         counts and other values that are coarse near zero, for Dask collections, if
         ``min_bandwidth`` is given, or if nothing is held out.
     outliers : {"omit", "keep"}, default="omit"
