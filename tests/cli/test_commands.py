@@ -223,6 +223,21 @@ def test_options_that_make_no_sense_are_refused(options, says, folder, tmp_path)
     assert_refused(*fit, *options, says=says)
 
 
+def test_the_line_of_bounds_that_are_chosen(tmp_path):
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=100)
+    table = {"a": a, "b": rng.normal(size=100), "price": np.exp(a + 0.5 * rng.normal(size=100))}
+    path, out = write(tmp_path / "x.csv", table), tmp_path / "m.cdn"
+    fit = ("fit", path, "--target", "price", "--out", out, *QUICK, "--test-share", 0)
+    says = "price > 0: the density is fitted to log price"
+    for options, bounds in (((), [[0.0, None]]), (("--bounds", "auto"), [[0.0, None]])):
+        assert says in run(*fit, *options).stdout
+        assert json.loads(run("inspect", out, "--json").stdout)["bounds"] == bounds
+    for options, bounds in ((("--bounds", "none"), None), (("--bounds", "0,"), [[0.0, None]])):
+        assert says not in run(*fit, *options).stdout
+        assert json.loads(run("inspect", out, "--json").stdout)["bounds"] == bounds
+
+
 def test_several_targets_in_one_option_are_told_apart(folder, tmp_path):
     fit = ("fit", folder / "train.csv", "--target", "y,y2", "--out", tmp_path / "m.cdn")
     assert_refused(

@@ -36,7 +36,7 @@ def test_nothing_is_predicted_beyond_the_bounds(positive):
 
 def test_bounds_pay_where_y_is_skewed(positive):
     X, y = skewed(1500, seed=2)
-    free = LSCE(**FAST).fit(*skewed(150))
+    free = LSCE(bounds=None, **FAST).fit(*skewed(150))
     assert positive.score(X, y) > 1.1 * free.score(X, y)
     u = pit(positive.predict_dist(X), y)
     assert 0.86 < np.mean((u > 0.05) & (u < 0.95)) < 0.94
@@ -45,6 +45,16 @@ def test_bounds_pay_where_y_is_skewed(positive):
 def test_the_score_is_in_the_units_of_y(positive):
     X, y = skewed(50, seed=3)
     assert positive.score(X, y) == -squared_loss(positive.predict_dist(X), y)
+
+
+def test_the_scores_of_cross_validation_are_in_the_units_of_y():
+    X, y = skewed(150)
+    settings = {"bandwidth": (0.5, 0.5), "penalty": 0.1, "location": "none"} | FAST
+    small = LSCE(1, bounds=(0, None), **settings).fit(X, y)
+    large = LSCE(1, bounds=(0, None), **settings).fit(X, 1000 * y)
+    assert large.cv_score_ == pytest.approx(small.cv_score_ / 1000, rel=1e-6)
+    scores = [m.cv_results_["mean_test_score"] for m in (small, large)]
+    np.testing.assert_allclose(scores[1], scores[0] / 1000, rtol=1e-6)
 
 
 def test_two_outputs_have_bounds_of_their_own():

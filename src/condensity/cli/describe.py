@@ -35,6 +35,7 @@ def describe_model(model: TableModel) -> dict[str, Any]:
         if W is None
         else [dict(zip(names, map(float, w), strict=True)) for w in W],
         "location": getattr(estimator, "location_", None),
+        "bounds": getattr(estimator, "bounds_", None),
         "training_rows": model.rows,
         "training_rows_kept": 0 if model.X is None else len(model.X),
         "evaluation": None
@@ -69,9 +70,19 @@ def model_lines(model: TableModel) -> list[str]:
             "(weights of the standardised inputs):"
         )
         lines += [f"  z{i + 1} = {direction_in_words(w, names)}" for i, w in enumerate(W)]
+    lines += _bounds_lines(model)
     if model.evaluation is None:
         return lines
     return lines + evaluation_lines(model.evaluation, model.targets)
+
+
+def _bounds_lines(model: TableModel) -> list[str]:
+    """A line for bounds that the caller has not given."""
+    automatic = isinstance(getattr(model.model, "bounds", None), str)
+    if not automatic or model.model.bounds_ is None:
+        return []
+    (name,) = model.targets
+    return [f"{name} > 0: the density is fitted to log {name} (--bounds none switches this off)"]
 
 
 def _columns(model: TableModel) -> str:

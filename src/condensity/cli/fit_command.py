@@ -56,7 +56,10 @@ MinBandwidth = Annotated[
 ]
 TargetBounds = Annotated[
     list[str] | None,
-    typer.Option(help="LOWER,UPPER of the target, either may be empty; repeat for several"),
+    typer.Option(
+        help="LOWER,UPPER of the target, either may be empty, repeat for several; auto: 0, if "
+        "that describes a positive target better; none: no bounds (default: auto)"
+    ),
 ]
 KeepOutliers = Annotated[
     bool,

@@ -47,9 +47,14 @@ def parse_numbers(option: str, text: str | None) -> list[tuple[str, float]]:
 
 def parse_bounds(
     values: list[str], n_targets: int
-) -> list[tuple[float | None, float | None]] | None:
-    """A pair for each target: ``0,`` is a lower bound of 0, ``,1`` an upper bound of 1."""
-    if not values:
+) -> list[tuple[float | None, float | None]] | str | None:
+    """A pair for each target: ``0,`` is a lower bound of 0, ``,1`` an upper bound of 1.
+
+    "auto", the default, leaves the decision to the estimator; "none" means no bounds.
+    """
+    if not values or values == ["auto"]:
+        return "auto"
+    if values == ["none"]:
         return None
     if len(values) not in (1, n_targets):
         raise ValueError(
@@ -63,7 +68,9 @@ def parse_bounds(
 def _pair(text: str) -> tuple[float | None, float | None]:
     ends = [end.strip() for end in text.split(",")]
     if len(ends) != 2:
-        raise ValueError(f"--bounds must be LOWER,UPPER, got {text!r}: write '0,' for y > 0")
+        raise ValueError(
+            f"--bounds must be LOWER,UPPER, got {text!r}: write '0,' for y > 0, or auto, or none"
+        )
     lower, upper = (_number("--bounds", end) if end else None for end in ends)
     return lower, upper
 

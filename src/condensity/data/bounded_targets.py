@@ -9,6 +9,9 @@ import numpy as np
 from condensity._typing import Array, Indices
 from condensity.distributions.bounded import Bounds
 
+#: Steps of rounded values are large if they are more than this share of the value.
+COARSE = 0.05
+
 
 def take_off_bounds(value: Any, Y: Array, weight: Array) -> tuple[Array, Bounds | None]:
     """The targets (n, dy) in their unbounded coordinate, and the bounds.
@@ -25,6 +28,11 @@ def take_off_bounds(value: Any, Y: Array, weight: Array) -> tuple[Array, Bounds 
     return np.where(counts[:, None], bounds.free(Y), 0.0), bounds
 
 
+def is_automatic(value: Any) -> bool:
+    """Whether the parameter ``bounds`` leaves the decision to the estimator."""
+    return isinstance(value, str) and value == "auto"
+
+
 def check_bounds(value: Any, dy: int) -> Bounds:
     """The bounds of ``dy`` outputs from the parameter ``bounds``."""
     try:
@@ -36,12 +44,40 @@ def check_bounds(value: Any, dy: int) -> Bounds:
     if pairs.shape not in {(1, 2), (dy, 2)}:
         raise ValueError(
             "bounds must be None, a pair (lower, upper) or one such pair for each output (here "
-            f"{dy}), got {value!r}: use None or an infinity for a side without a bound"
+            f"{dy}) or 'auto', got {value!r}: use None or an infinity for a side without a bound"
         )
     lower, upper = np.broadcast_to(pairs, (dy, 2)).T
     if not (lower < upper).all():
         raise ValueError(f"bounds must have lower < upper, got {value!r}")
     return Bounds(lower.copy(), upper.copy())
+
+
+def pairs_of(bounds: Bounds | None) -> list[tuple[float | None, float | None]] | None:
+    """The parameter ``bounds`` that gives these bounds."""
+    if bounds is None:
+        return None
+    ends = zip(bounds.lower.tolist(), bounds.upper.tolist(), strict=True)
+    return [(a if np.isfinite(a) else None, b if np.isfinite(b) else None) for a, b in ends]
+
+
+def skewness(y: Array, weight: Array) -> float:
+    """``E (y - mean)^3 / sd^3`` of values (n,) with weights that sum to one."""
+    deviation = y - weight @ y
+    return float(weight @ deviation**3 / (weight @ deviation**2) ** 1.5)
+
+
+def coarse_near_zero(y: Array) -> bool:
+    """Whether positive values (n,) are rounded to steps that are large beside the smallest ones.
+
+    That is so if the smallest tenth has repeated values, and their least distance is more than
+    ``COARSE`` of their median.  Kernels of log y could then be narrower than the steps, and a loss
+    in the units of y would reward this.
+    """
+    low = np.sort(y)[: max(2, len(y) // 10)]
+    steps = np.diff(np.unique(low))
+    if len(steps) + 1 == len(low):
+        return False
+    return not len(steps) or bool(steps.min() > COARSE * np.median(low))
 
 
 def _pairs(value: Any) -> list[Any]:

@@ -166,6 +166,21 @@ class Bounds:
             return [(1.0, -1.0)]
         return [(1.0, 1.0 if np.isfinite(b) else 0.0)]
 
+    def volume_terms(self) -> list[tuple[float, Array]]:
+        """The determinant ``prod_j du_j/dy_j = sum_t c_t exp(p_t . u)`` as a sum.
+
+        Returns
+        -------
+        list of (float, ndarray of shape (dy,))
+            Pairs of coefficient c_t and exponents p_t.
+        """
+        by_output = [self.slopes(j) for j in range(len(self.lower))]
+        checks.few_terms(int(np.prod([len(terms) for terms in by_output], dtype=float)))
+        return [
+            (float(np.prod([c for c, _ in chosen])), np.array([p for _, p in chosen]))
+            for chosen in product(*by_output)
+        ]
+
     def log_volume(self, U: Array) -> Array:
         """Log determinant of the derivative, ``log prod_j du_j/dy_j``.
 
@@ -249,7 +264,7 @@ class BoundedMixture(Distribution):
 
     def squared_norm(self) -> Array:
         total = np.zeros(len(self))
-        for factor, power in self._terms():
+        for factor, power in self.bounds.volume_terms():
             log_mass, tilted = self.free.tilt(power / 2)
             with np.errstate(over="ignore", divide="ignore"):
                 total += np.exp(np.log(factor) + 2 * log_mass + np.log(tilted.squared_norm()))
@@ -336,20 +351,11 @@ class BoundedMixture(Distribution):
         U = U[..., None] if self.n_outputs == 1 else U
         return self._drop_axis(self.bounds.bounded(U))
 
-    def _terms(self) -> list[tuple[float, Array]]:
-        """``prod_j du_j/dy_j = sum_t factor_t exp(power_t . u)``, as pairs of factor and power."""
-        by_output = [self.bounds.slopes(j) for j in range(self.n_outputs)]
-        checks.few_terms(int(np.prod([len(terms) for terms in by_output], dtype=float)))
-        return [
-            (float(np.prod([c for c, _ in chosen])), np.array([p for _, p in chosen]))
-            for chosen in product(*by_output)
-        ]
-
     def _heights(self, what: str) -> Mixture:
         """The mixture in u proportional to ``p(y(u))``: it has the level sets of p(y)."""
         if what != "modes":
             checks.one_output(self.n_outputs, what)
-        tilts = [(np.log(c), *self.free.tilt(power)) for c, power in self._terms()]
+        tilts = [(np.log(c), *self.free.tilt(power)) for c, power in self.bounds.volume_terms()]
         return Mixture.blend([t for _, _, t in tilts], [c + log for c, log, _ in tilts])
 
     def _log_exponential(self, *powers: tuple[int, float]) -> tuple[Array, Mixture]:

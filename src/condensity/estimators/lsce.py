@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
+from condensity._utils.dask_collections import is_dask
 from condensity._utils.parallel import one_blas_thread, parallel_map
 from condensity._utils.parameters import (
     check_bandwidth,
@@ -18,8 +20,10 @@ from condensity._utils.parameters import (
     check_rng,
     check_subsample,
 )
+from condensity.data.bounded_targets import is_automatic, pairs_of
 from condensity.data.prepare import TrainingData
 from condensity.data.resolution import RecordedValues
+from condensity.estimators.automatic_bounds import prepare_with_best_bounds
 from condensity.estimators.cv_results import configuration_table
 from condensity.estimators.fit_messages import (
     print_configuration,
@@ -97,12 +101,16 @@ class LSCE(DensityReducer):
     min_bandwidth : None, float or array-like of shape (dy,), default=None
         Smallest width of a kernel, in the units of y.  None takes the resolution of y, so that the
         density does not concentrate on rounded or repeated values.
-    bounds : None, (lower, upper) or one such pair for each output, default=None
+    bounds : "auto", None, (lower, upper) or one such pair for each output, default="auto"
         Bounds of y, which lies strictly between them; None or an infinity stands for no bound.
         The density is then fitted to ``log(y - lower)``, ``-log(upper - y)`` or ``log((y - lower) /
         (upper - y))``, and mapped back: it is zero outside the bounds, and skewed where y is.
-        ``min_bandwidth``, the loss for model selection, ``cv_results_`` and ``cv_score_`` are in
-        the units of that coordinate; ``score`` and everything else are in the units of y.
+        ``min_bandwidth``, and all losses with ``scoring="crps"``, are in the units of that
+        coordinate; everything else is in the units of y.  "auto" uses ``(0, None)`` for a single
+        output with positive values and a skewness above 0.5, if this lowers the held-out loss of a
+        few simple densities by five per cent, and otherwise no bounds.  It also uses none for
+        counts and other values that are coarse near zero, for Dask collections, if
+        ``min_bandwidth`` is given, or if nothing is held out.
     outliers : {"omit", "keep"}, default="omit"
         "omit" leaves samples out of the fit that have a value of an input or an output very far
         from all others, at least 3.8 times the 90 % quantile of the distances from the median
@@ -176,7 +184,7 @@ class LSCE(DensityReducer):
         Number of steps of the last search, on all samples; at least 1.
     cv_results_ : dict of ndarray
         The configurations: setting, weight in the average, whether it is the best, and held-out
-        score (minus the loss) in the units of y, or with ``bounds`` in those of its coordinate.
+        score (minus the loss) in the units of y (see ``bounds`` for "crps").
         If there are more than 200 centres, configurations with weight are evaluated with all of
         them.  ``score_difference`` and ``score_difference_se`` compare each configuration, with at
         most 200 centres, with the one from which ``n_components_`` was decided: mean difference at
@@ -222,7 +230,7 @@ class LSCE(DensityReducer):
         bandwidth: float | tuple[float, float] | None = None,
         penalty: float | None = None,
         min_bandwidth: Any = None,
-        bounds: Any = None,
+        bounds: Any = "auto",
         outliers: str = "omit",
         cv: Any = 5,
         max_iter: int = 50,
@@ -248,6 +256,12 @@ class LSCE(DensityReducer):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @property
+    def bounds_(self) -> list[tuple[float | None, float | None]] | None:
+        """Bounds of each output that the density has; None if it has no bounds."""
+        density: Any = self._density
+        return pairs_of(density.bounds)
 
     @classmethod
     def as_published(
@@ -329,17 +343,21 @@ class LSCE(DensityReducer):
         # A reduced location is a function of directions that members have learned.
         several = len(options.locators) > 1 or options.only_reduced
         selects = options.search.open or self._is_auto() or several
-        data = self._prepare(
+        prepare = partial(
+            self._prepare,
             X,
             y,
             sample_weight,
-            rng,
             scored=selects or options.n_members > 1,
             n_members=options.n_members,
             subsample=check_subsample(self.subsample),
-            bounds=self.bounds,
             omit_outliers=omit,
         )
+        if self._tries_bounds(X, y, sample_weight):
+            with one_blas_thread():
+                data = prepare_with_best_bounds(prepare, rng, y, options)
+        else:
+            data = prepare(rng, bounds=None if is_automatic(self.bounds) else self.bounds)
         warn_of_outliers(data)
         options = self._check_against(data, options)
         with one_blas_thread():  # workers set the limit themselves, this process needs it too
@@ -352,6 +370,13 @@ class LSCE(DensityReducer):
         )
         self._keep(data, options, result)
         return self
+
+    def _tries_bounds(self, *samples: Any) -> bool:
+        """Whether the samples may have their bounds chosen by the held-out loss."""
+        # The folds of an iterator are lost once they are read.  A width in the units of y has no
+        # meaning for log y.
+        fixed = isinstance(self.cv, Iterator) or self.min_bandwidth is not None
+        return is_automatic(self.bounds) and not fixed and not is_dask(*samples)
 
     def _check_parameters(self) -> EnsembleOptions:
         """The options of the algorithm that can be checked without data."""

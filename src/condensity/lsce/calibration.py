@@ -17,6 +17,7 @@ import numpy as np
 
 from condensity._typing import Array
 from condensity.distributions.mixture import Mixture
+from condensity.fitting.output_slope import FLAT, OutputSlope
 from condensity.fitting.scores import Score
 from condensity.lsce.crossfit import HeldOutEvaluation
 
@@ -40,7 +41,7 @@ def best_stretch(evaluations: Sequence[HeldOutEvaluation], weights: Array, least
             for block in evaluation.densities(i)
         ]
         Y, weight = crossfit.whole.Y[view.rows], view.held_out.weight
-        parts.append(HeldOutDensities(Mixture(blocks), Y, weight))
+        parts.append(HeldOutDensities(Mixture(blocks), Y, weight, crossfit.slope))
     return _best_factor(parts, crossfit.score, least)
 
 
@@ -51,6 +52,7 @@ class HeldOutDensities:
     dist: Mixture
     Y: Array  # (m, dy)
     weight: Array  # (m,)
+    slope: OutputSlope = FLAT  # of y in its free coordinate
 
     @cached_property
     def mean(self) -> Array:
@@ -78,8 +80,11 @@ class HeldOutDensities:
             losses = factor * self.dist.crps(Y)
         elif score.name == "log":
             losses = dy * np.log(factor) - self.dist.log_pdf(Y)
-        else:
+        elif self.slope.flat:
             losses = (0.5 * self.norm - self.dist.pdf(Y)) / factor**dy
+        else:
+            norm = self.slope.squared_norm(self.dist.stretch(np.full(dy, factor)))
+            losses = 0.5 * norm - self.slope.at(self.Y) * self.dist.pdf(Y) / factor**dy
         return float(self.weight @ losses)
 
     def dispersion(self, factor: float) -> float:
@@ -90,13 +95,16 @@ class HeldOutDensities:
 
 
 def _best_factor(parts: Sequence[HeldOutDensities], score: Score, least: float) -> float:
-    unstretched = sum(part.loss(score, 1.0) for part in parts)
-    allowed = [
-        factor
-        for factor in FACTORS
-        if factor == 1.0
-        or (factor >= least and sum(part.loss(score, factor) for part in parts) <= unstretched)
-    ]
+    """The factor whose dispersion is nearest to 1/12, of those that do not raise the loss."""
+    candidates = [factor for factor in FACTORS if factor == 1.0 or factor >= least]
     total = sum(float(part.weight.sum()) for part in parts)
-    misses = [abs(sum(part.dispersion(f) for part in parts) / total - 1 / 12) for f in allowed]
-    return allowed[int(np.argmin(misses))]
+    unstretched = sum(part.loss(score, 1.0) for part in parts)
+
+    def miss(factor: float) -> float:
+        return abs(sum(part.dispersion(factor) for part in parts) / total - 1 / 12)
+
+    def allowed(factor: float) -> bool:
+        return factor == 1.0 or sum(part.loss(score, factor) for part in parts) <= unstretched
+
+    # From the smallest miss on: losses may be costly, and so only few are computed.
+    return next(factor for factor in sorted(candidates, key=miss) if allowed(factor))

@@ -17,6 +17,7 @@ import numpy as np
 from condensity._typing import Array, Mask
 from condensity.data.sample import Sample
 from condensity.distributions.block import Block
+from condensity.fitting.output_slope import FLAT, OutputSlope, quadratic_forms
 from condensity.fitting.ridge import low_rank_root
 from condensity.fitting.scores import Gaussians, Score
 from condensity.lsce.averaged import mixture_blocks
@@ -32,7 +33,7 @@ class MemberEvaluation:
 
     weights: Array  # (penalties, m, b + 1)
     components: Gaussians
-    match: Array  # (penalties, m) w^T a
+    match: Array  # (penalties, m) w^T a, for the density of y
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +42,9 @@ class ScoreTables:
 
     outputs: OutputKernels
     match: Array  # (m, b + 1) a, at held-out samples
-    pair: Array  # (b + 1, b + 1) A
-    definite: bool  # whether A is positive semidefinite
+    pair: Array  # (T, b + 1, b + 1) A; T > 1 for outputs with two bounds
+    rates: Array  # (T, m) the factors of these tables in the rows
+    definite: bool  # whether the tables A are positive semidefinite
 
     @property
     def size(self) -> int:
@@ -52,28 +54,35 @@ class ScoreTables:
         return int(kernels + yy.size + self.match.size + self.pair.size)
 
     @classmethod
-    def of(cls, score: Score, view: MemberView, sigma_y: float) -> ScoreTables:
+    def of(
+        cls, score: Score, view: MemberView, sigma_y: float, slope: OutputSlope = FLAT
+    ) -> ScoreTables:
         """The tables of a score, in the units of y."""
         outputs, unit = OutputKernels.build(view, sigma_y), score.unit(view.factor)
         components = outputs.components
-        match = unit * score.match(view.held_out.Y, components)
-        pair = unit * score.pair(components, components)
-        return cls(outputs, match, pair, score.sign > 0)
+        shift = view.held_location
+        at = slope.at(shift + view.held_out.Y @ view.factor.T)
+        match = at[:, None] * unit * score.match(view.held_out.Y, components)
+        pair = slope.tables(score, view.factor, components, components)
+        return cls(outputs, match, pair, slope.rates(shift), score.sign > 0)
 
     @cached_property
-    def root(self) -> Array:
-        """``A = root root^T``, (b + 1, r).
+    def roots(self) -> list[Array]:
+        """``A = root root^T``, each (b + 1, r).
 
         A is a smooth function of the centres, so r is small.
         """
-        return low_rank_root(self.pair)
+        return [low_rank_root(table) for table in self.pair]
 
     def norms(self, weights: Array) -> Array:
         """``w^T A w`` for weights (penalties, m, b + 1): (penalties, m)."""
-        if self.definite:
-            half = weights @ self.root
-            return np.asarray(np.einsum("pmr,pmr->pm", half, half))
-        return np.asarray(np.einsum("pmk,pmk->pm", weights @ self.pair, weights))
+        if not self.definite:
+            return quadratic_forms(self.rates, self.pair, weights, weights)
+        total = np.zeros(weights.shape[:2])
+        for rate, root in zip(self.rates, self.roots, strict=True):
+            half = weights @ root
+            total += rate * np.einsum("pmr,pmr->pm", half, half)
+        return total
 
     def evaluate(self, W: Array, sigma_z: float, penalties: tuple[float, ...]) -> MemberEvaluation:
         """The densities of a member with the subspace W at its held-out samples."""
@@ -94,6 +103,7 @@ class Crossfit:
     n_partitions: int
     score: Score
     full_views: Sequence[MemberView] = ()  # the same with all centres
+    slope: OutputSlope = FLAT  # of y in its free coordinate
     #: Tables by view and sigma_y: subspaces of all dimensions use the same ones.
     cache: dict[tuple[int, float], ScoreTables] = field(
         default_factory=dict, init=False, repr=False
@@ -129,7 +139,7 @@ class Crossfit:
 
     def _tables(self, view: int, sigma_y: float) -> ScoreTables:
         if (view, sigma_y) not in self.cache:
-            tables = ScoreTables.of(self.score, self.views[view], sigma_y)
+            tables = ScoreTables.of(self.score, self.views[view], sigma_y, self.slope)
             while (len(self.cache) + 1) * tables.size > CACHED_NUMBERS and self.cache:
                 self.cache.pop(next(iter(self.cache)))  # the oldest
             self.cache[view, sigma_y] = tables
@@ -145,8 +155,9 @@ class Crossfit:
         """``w^T A w'`` for two densities of each member, by sample: (penalties, n)."""
         values = []
         for view, a, b in zip(self.views, ours, theirs, strict=True):
-            table = self.score.unit(view.factor) * self.score.pair(a.components, b.components)
-            values.append(np.einsum("pmk,pmk->pm", a.weights @ table, b.weights))
+            tables = self.slope.tables(self.score, view.factor, a.components, b.components)
+            rates = self.slope.rates(view.held_location)
+            values.append(quadratic_forms(rates, tables, a.weights, b.weights))
         return self.by_sample(values)
 
     def by_fold(self, losses: Array) -> Array:

@@ -23,6 +23,7 @@ import numpy as np
 from condensity._typing import Array
 from condensity._utils.parallel import Mapper
 from condensity.data.prepare import TrainingData
+from condensity.fitting.output_slope import OutputSlope
 from condensity.lsce.averaged import AveragedMembers
 from condensity.lsce.calibration import best_stretch
 from condensity.lsce.configurations import (
@@ -150,19 +151,24 @@ def _view(
     )
 
 
-def _crossfit(
-    data: TrainingData, options: EnsembleOptions, location: str, locators: Sequence[Locator]
+def cross_fit(
+    data: TrainingData,
+    options: EnsembleOptions,
+    location: str,
+    locators: Sequence[Locator] | None = None,
 ) -> Crossfit:
     """The views of all members, one for each fold, with the centres of model selection.
 
-    ``locators`` has one for each member.
+    ``locators`` has one for each member; None takes that of the ``location`` for all of them.
     """
     held = [mass for folds in data.partitions for mass in folds]
+    locators = [options.locators[location]] * len(held) if locators is None else locators
     full = [_view(data, options, *pair) for pair in zip(locators, held, strict=True)]
     views = [view.thinned(SELECTION_CENTERS) for view in full]
     whole, n_partitions = data.y_standardised, len(data.partitions)
     active = views[0].active(data.active)
-    return Crossfit(location, whole, active, views, n_partitions, options.score, full)
+    slope = OutputSlope.of(data.bounds, data.y_scaling, options.score)
+    return Crossfit(location, whole, active, views, n_partitions, options.score, full, slope)
 
 
 def _with_all_centers(crossfit: Crossfit) -> Crossfit:
@@ -185,8 +191,7 @@ def _explore(
     for name, view in views.items():
         search = options.search_space(view)
         if data.partitions:
-            locators = [options.locators[name]] * sum(map(len, data.partitions))
-            crossfit = _crossfit(data, options, name, locators)
+            crossfit = cross_fit(data, options, name)
             configurations += explore_dimensions(
                 crossfit,
                 dz,
@@ -231,7 +236,7 @@ def _add_reduced(
         items = list(zip(plain.views, start.Ws, strict=True))
         ends = mapper(partial(learn_with_location, options.search.max_steps), items)
         Ws = [end.W for end in ends]
-        crossfit = _crossfit(data, options, "reduced", [ReducedLocator(W) for W in Ws])
+        crossfit = cross_fit(data, options, "reduced", [ReducedLocator(W) for W in Ws])
         new = configure_reduced(start, crossfit, Ws, options.search_space(views["none"]))
         common = consensus(member_subspaces(new, views["none"]))[0]
         views[new.key] = _reduced_view(data, options, common)
@@ -263,7 +268,7 @@ def _select(
     Those with a positive weight are evaluated again with all centres, if there are more.
     """
     configurations = list(configurations)
-    weights, loss = _weigh(options, configurations)
+    weights, loss = weigh(options, configurations)
     used = np.flatnonzero(weights).tolist()
     full: dict[str, Crossfit] = {}
     for i in used:
@@ -277,13 +282,11 @@ def _select(
             for i in (i for i in used if configurations[i].key == key):
                 configurations[i] = reselect_setting(configurations[i], crossfit, search)
             crossfit.clear()
-        weights[used], loss = _weigh(options, [configurations[i] for i in used])
+        weights[used], loss = weigh(options, [configurations[i] for i in used])
     return configurations, weights, loss
 
 
-def _weigh(
-    options: EnsembleOptions, configurations: Sequence[Configuration]
-) -> tuple[Array, float]:
+def weigh(options: EnsembleOptions, configurations: Sequence[Configuration]) -> tuple[Array, float]:
     """Stacking weights and the loss to expect; a single model is the best configuration."""
     if options.n_members > 1:
         evaluations = [c.evaluate() for c in configurations]

@@ -13,11 +13,10 @@ import numpy as np
 
 from condensity._typing import Array, Indices
 from condensity._utils.numerics import row_blocks
-from condensity.distributions._overlap import mean_overlaps, overlap
+from condensity.distributions._overlap import mean_overlaps
 from condensity.distributions.block import Block
-from condensity.fitting.scores import Score
 from condensity.fitting.simplex import Loss, minimise_on_simplex
-from condensity.lsce.crossfit import HeldOutEvaluation
+from condensity.lsce.crossfit import Crossfit, HeldOutEvaluation
 
 #: Configurations with less weight are dropped: their gain is not worth their cost.
 NEGLIGIBLE = 0.02
@@ -77,7 +76,8 @@ def _mean_products(evaluations: Sequence[HeldOutEvaluation]) -> Array:
     """Means of ``int p_a p_b``, or the analogue for the score, over held-out samples: (C, C)."""
     crossfit = evaluations[0].crossfit
     M = np.zeros((len(evaluations), len(evaluations)))
-    if crossfit.score.name == "squared" and crossfit.whole.Y.shape[1] == 1:
+    one_output = crossfit.whole.Y.shape[1] == 1
+    if crossfit.score.name == "squared" and one_output and crossfit.slope.flat:
         for view, member in enumerate(crossfit.views):
             densities = [evaluation.densities(view) for evaluation in evaluations]
             M += mean_overlaps(densities, member.held_out.weight)
@@ -102,14 +102,15 @@ def _products(ours: HeldOutEvaluation, theirs: HeldOutEvaluation) -> Array:
     values = []
     for view in range(len(crossfit.views)):  # both locations have the same folds
         left, right = ours.densities(view), theirs.densities(view)
-        products = [_product(crossfit.score, a, b) for a in left for b in right]
+        products = [_product(crossfit, a, b) for a in left for b in right]
         values.append(np.sum(products, axis=0)[None])
     return np.asarray(crossfit.by_sample(values)[0])
 
 
-def _product(score: Score, a: Block, b: Block) -> Array:
+def _product(crossfit: Crossfit, a: Block, b: Block) -> Array:
+    score = crossfit.score
     if score.name == "squared":
-        return overlap(a, b)
+        return crossfit.slope.overlap(a, b)
     out = np.zeros(len(a))
     variance = a.covariance[0, 0] + b.covariance[0, 0]
     for rows in row_blocks(len(a), a.centers.size * b.centers.size):

@@ -216,17 +216,25 @@ def compare_with_baselines(model: Any, train: tuple[Any, Any], test: tuple[Any, 
 def _without_reduction(model: Any) -> Any:
     """An estimator like the model that uses all inputs, or None if the model does so already."""
     if isinstance(model, Reduced):
-        return clone(model.density)
+        return _like(model)
     if "n_components" not in model.get_params():
         return None
     # Constant inputs have no direction.
     n_varying = int(model._density.x_scaling.varies.sum())
-    return clone(model).set_params(n_components=n_varying) if n_varying > 1 else None
+    return _like(model).set_params(n_components=n_varying) if n_varying > 1 else None
+
+
+def _like(model: Any) -> Any:
+    """The density estimator of a model, not fitted, with the bounds that the model has."""
+    fitted = model.density_ if isinstance(model, Reduced) else model
+    given = model.density if isinstance(model, Reduced) else model
+    estimator = clone(given)
+    return estimator.set_params(bounds=fitted.bounds_) if hasattr(fitted, "bounds_") else estimator
 
 
 def _without_inputs(model: Any) -> Any:
     """An estimator like the model for a single input that is independent of y."""
-    estimator = clone(model.density if isinstance(model, Reduced) else model)
+    estimator = _like(model)
     known = estimator.get_params()
     settings = {"n_components": 1, "location": "none"}
     return estimator.set_params(**{k: v for k, v in settings.items() if k in known})

@@ -11,7 +11,7 @@ import numpy as np
 
 from condensity._typing import Array, Indices, Mask
 from condensity._utils.parameters import check_rng
-from condensity.data.bounded_targets import check_bounds
+from condensity.data.bounded_targets import check_bounds, is_automatic
 from condensity.tables.column_selection import ColumnSelection
 from condensity.tables.errors import ParameterValue, TableError, count_noun
 from condensity.tables.frames import Column
@@ -83,9 +83,10 @@ def split_rows(n: int, test_size: float, random_state: Any) -> tuple[Indices, In
 
 def _check_targets_inside(density: Any, complete: CompleteRows, targets: Sequence[str]) -> None:
     """Raise an error that names a row of the table; the estimator has no row numbers of it."""
-    if getattr(density, "bounds", None) is None:
+    given = getattr(density, "bounds", None)
+    if given is None or is_automatic(given):
         return
-    bounds = check_bounds(density.bounds, len(targets))
+    bounds = check_bounds(given, len(targets))
     for name, y, lower, upper in zip(
         targets, complete.Y.T, bounds.lower, bounds.upper, strict=True
     ):
