@@ -134,6 +134,16 @@ DAMAGE = [
         lambda c, a: array_at(ensemble_of(c)["bounds"]["fields"], "upper", a).fill(-1.0),
         "not below its upper bound",
     ),
+    (
+        "two bounds",
+        lambda c, a: array_at(ensemble_of(c)["y_scaling"]["fields"], "sd", a).fill(1e20),
+        "width of a free coordinate",
+    ),
+    (
+        "two bounds",
+        lambda c, a: array_at(ensemble_of(c)["y_scaling"]["fields"], "mean", a).fill(1e20),
+        "mean of a free coordinate",
+    ),
     ("Reduced", lambda c, a: c["state"].update(n_components_=2), "do not fit together"),
 ]
 

@@ -34,6 +34,9 @@ STANDARD = 1e20
 WIDTH = 1e8
 #: Largest logarithm of a coefficient, in absolute value.
 LOGARITHM = 1e3
+#: Largest free coordinate of an output with bounds, and largest width of its Gaussians: floats have
+#: logarithms within this range, and the cost of a mean grows with the square of the width.
+FREE = 1e3
 #: Largest coefficient of a Gaussian; its inverse is the smallest coefficient of the background.
 COEFFICIENT = 1e250
 #: Largest sum of the sizes of all arrays of coefficients, relative to that of the different ones:
@@ -157,6 +160,7 @@ def _check_ensemble(ensemble: Ensemble, dx: int, dy: int) -> None:
         check_array("the stretch of a density", ensemble.stretch, (dy,), least=1 / STANDARD)
     if ensemble.bounds is not None:
         _check_bounds(ensemble.bounds, dy)
+        _check_free_coordinates(ensemble, dy)
 
 
 def _check_sharing(arrays: list[Array]) -> None:
@@ -172,6 +176,16 @@ def _check_bounds(bounds: Any, dy: int) -> None:
         check_array(name, np.where(np.isinf(ends), 0.0, ends), (dy,), most=LARGEST)
     if not np.all(bounds.upper - bounds.lower >= 1 / LARGEST):
         raise DamagedFileError("a lower bound is not below its upper bound")
+
+
+def _check_free_coordinates(ensemble: Ensemble, dy: int) -> None:
+    """Check the range of the Gaussians of a density with bounds."""
+    scaling, stretch = ensemble.y_scaling, ensemble.stretch
+    check_array("the mean of a free coordinate", scaling.mean, (dy,), most=FREE)
+    unit = scaling.sd if stretch is None else scaling.sd * np.maximum(stretch, 1.0)
+    for _, part in ensemble.parts:
+        widths = part.components.widths.max() * np.linalg.norm(part.factor, axis=1)
+        check_array("the width of a free coordinate", widths * unit, (dy,), most=FREE)
 
 
 def _check_part(part: Any, dx: int, dy: int) -> None:
