@@ -144,6 +144,11 @@ DAMAGE = [
         lambda c, a: array_at(ensemble_of(c)["y_scaling"]["fields"], "mean", a).fill(1e20),
         "mean of a free coordinate",
     ),
+    (
+        "one bound",
+        lambda c, a: ensemble_of(c).update(stretch={"tuple": [1e-20]}),
+        "stretch of a density",
+    ),
     ("Reduced", lambda c, a: c["state"].update(n_components_=2), "do not fit together"),
 ]
 

@@ -165,8 +165,8 @@ def predictions(
     values = np.hstack([query.answer(dist, block, first_row) for query in selected])
     blank = np.asarray(encoded.missing.any(axis=1)) & (treatment is MissingInputs.blank)
     kept = [["" if _is_null(cell) else str(cell) for cell in block[name]] for name in copied]
-    for i, row in enumerate(values.tolist()):
-        numbers = ["" if blank[i] or v != v else f"{v:.10g}" for v in row]
+    for i, row in enumerate(values):  # text takes many times the memory of numbers: row by row
+        numbers = ["" if blank[i] or v != v else f"{v:.10g}" for v in row.tolist()]
         yield [*(column[i] for column in kept), *numbers]
 
 

@@ -74,6 +74,8 @@ def open_table(path: str) -> Iterator[TableSource]:
 def open_bytes(path: str) -> Iterator[IO[bytes]]:
     """The bytes of a file or of standard input."""
     if path == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise ValueError("standard input is closed: name a file")
         yield sys.stdin.buffer
     else:
         with Path(path).open("rb") as stream:

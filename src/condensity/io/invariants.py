@@ -32,6 +32,8 @@ from condensity.lsce.member import Coefficients
 STANDARD = 1e20
 #: Largest bandwidth and largest inverse of one; estimators accept 1e-6 to 1e6.
 WIDTH = 1e8
+#: Largest factor of the calibration of widths, and largest inverse of one.
+STRETCH = 1e4
 #: Largest logarithm of a coefficient, in absolute value.
 LOGARITHM = 1e3
 #: Largest free coordinate of an output with bounds, and largest width of its Gaussians: floats have
@@ -157,7 +159,7 @@ def _check_ensemble(ensemble: Ensemble, dx: int, dy: int) -> None:
     _check_kind("directions", ensemble.W, np.ndarray)
     check_array("the directions", ensemble.W, (len(ensemble.W), dx))
     if ensemble.stretch is not None:
-        check_array("the stretch of a density", ensemble.stretch, (dy,), least=1 / STANDARD)
+        check_array("the stretch of a density", ensemble.stretch, (dy,), least=1 / STRETCH, most=STRETCH)
     if ensemble.bounds is not None:
         _check_bounds(ensemble.bounds, dy)
         _check_free_coordinates(ensemble, dy)
@@ -194,7 +196,7 @@ def _check_part(part: Any, dx: int, dy: int) -> None:
     check_scaling(part.scaling, dx)
     _check_location(part.location, dx, dy)
     check_array("the factor of a covariance", part.factor, (dy, dy))
-    if np.triu(part.factor, 1).any() or np.any(np.diagonal(part.factor) < 1 / STANDARD):
+    if np.triu(part.factor, 1).any() or np.any(np.diagonal(part.factor) < 1 / WIDTH):
         raise DamagedFileError(
             "the factor of a covariance must be lower triangular with a positive diagonal"
         )
