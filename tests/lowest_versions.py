@@ -1,6 +1,6 @@
 """The lowest versions that ``pyproject.toml`` declares, as constraints for pip.
 
-    python tests/lowest_versions.py > constraints.txt
+python tests/lowest_versions.py > constraints.txt
 """
 
 import re

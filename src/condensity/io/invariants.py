@@ -159,7 +159,9 @@ def _check_ensemble(ensemble: Ensemble, dx: int, dy: int) -> None:
     _check_kind("directions", ensemble.W, np.ndarray)
     check_array("the directions", ensemble.W, (len(ensemble.W), dx))
     if ensemble.stretch is not None:
-        check_array("the stretch of a density", ensemble.stretch, (dy,), least=1 / STRETCH, most=STRETCH)
+        check_array(
+            "the stretch of a density", ensemble.stretch, (dy,), least=1 / STRETCH, most=STRETCH
+        )
     if ensemble.bounds is not None:
         _check_bounds(ensemble.bounds, dy)
         _check_free_coordinates(ensemble, dy)
