@@ -6,24 +6,22 @@ Each error message contains the cause, the invalid value and the remedy.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence, Sized
-from datetime import date, time, timedelta
+from collections.abc import Sequence, Sized
 from itertools import combinations
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import validate_data
 
 from condensity._typing import Array, Indices, Mask
+from condensity._utils.number_arrays import check_container, number_array
 from condensity._utils.parameters import check_count
 
 #: Limit for values; its inverse is the limit for standard deviations.  Beyond these limits,
 #: products of squares could overflow or underflow.
 LARGEST = 1e100
-#: Cells that stand for times; numpy would convert some of them to integers without an error.
-TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)
 
 
 def check_sample(
@@ -51,10 +49,10 @@ def check_sample(
 
 def check_first_inputs(estimator: Any, X: Any) -> Array:
     """Training inputs as a finite float array (n, dx)."""
-    _check_container("X", X)
+    check_container("X", X)
     names = column_names(X)
     remember_inputs(BaseEstimator(), X)  # raises an error for invalid feature names
-    values = _numeric("X", X, estimator=estimator, input_name="X")
+    values = number_array("X", X, estimator=estimator, input_name="X")
     _representable("X", values, names)
     return values
 
@@ -75,7 +73,7 @@ def remember_inputs(estimator: Any, X: Any) -> None:
 
 def check_inputs(estimator: Any, X: Any) -> Array:
     """Inputs as a finite float array (m, dx); the columns must be those of the fit."""
-    values = _numeric("X", X, estimator=estimator, input_name="X")
+    values = number_array("X", X, estimator=estimator, input_name="X")
     validate_data(estimator, X, reset=False, skip_check_array=True)
     _representable("X", values, column_names(X))
     return values
@@ -83,7 +81,7 @@ def check_inputs(estimator: Any, X: Any) -> Array:
 
 def check_reduced(Z: Any, dz: int) -> Array:
     """Reduced inputs as a finite float array (m, dz)."""
-    values = _numeric("Z", Z)
+    values = number_array("Z", Z)
     _representable("Z", values)
     if values.shape[1] != dz:
         raise ValueError(
@@ -99,7 +97,7 @@ def column_names(X: Any) -> Sequence[str] | None:
 
 def check_targets(Y: Any, *, n_outputs: int | None = None) -> tuple[Array, int]:
     """Targets as a finite float array (m, dy), and the number of axes of the argument."""
-    Y = _numeric("y", Y, ensure_2d=False)
+    Y = number_array("y", Y, ensure_2d=False)
     axes = Y.ndim
     Y = Y.reshape(len(Y), -1)
     _representable("y", Y)
@@ -121,7 +119,7 @@ def check_weight(sample_weight: Any, n: int, *, empty: bool = False) -> Array:
         )
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n, sample_weight)
-    weight = _numeric("sample_weight", sample_weight, ensure_2d=False)
+    weight = number_array("sample_weight", sample_weight, ensure_2d=False)
     if weight.shape != (n,):
         raise ValueError(
             f"sample_weight must have shape ({n},), one weight for each sample, got {weight.shape}"
@@ -252,74 +250,6 @@ def check_varies(
             UserWarning,
             stacklevel=5,
         )
-
-
-def _numeric(name: str, values: Any, **options: Any) -> Array:
-    """Values as floats; text, dates and complex numbers raise an error."""
-    _check_container(name, values)
-    try:
-        raw = check_array(values, dtype=None, order="C", ensure_all_finite=False, **options)
-    except ValueError as error:
-        if "Complex data" not in str(error):
-            raise
-        raise ValueError(_complex(name)) from None
-    cells = raw.ravel() if raw.dtype == object else ()
-    if raw.dtype.kind in "US" or any(isinstance(cell, str | bytes) for cell in cells):
-        remedy = "pass numbers; convert numeric text with astype(float)"
-        if name == "X":
-            remedy += " and categories with sklearn.preprocessing.OneHotEncoder"
-        raise ValueError(f"{name} contains text: {remedy}")
-    if any(isinstance(cell, complex) for cell in cells):
-        raise ValueError(_complex(name))
-    if raw.dtype.kind in "mM" or any(isinstance(cell, TIMES) for cell in cells):
-        raise ValueError(_times(name))
-    try:
-        return np.asarray(raw, dtype=np.float64)
-    except ValueError as error:
-        raise ValueError(
-            f"{name} contains values that are not numbers ({error}): pass one number in each cell"
-        ) from None
-
-
-def _check_container(name: str, values: Any) -> None:
-    """Raise an error for a dict, and for an array whose mask would be lost."""
-    if isinstance(values, Mapping) and not hasattr(values, "shape"):  # sparse matrices may be dicts
-        raise ValueError(
-            f"{name} is a {type(values).__name__}: pass pandas.DataFrame({name}), or an array with "
-            "np.column_stack of its values; condensity.tables.fit_table accepts a dict of columns"
-        )
-    if np.ma.is_masked(values):
-        raise ValueError(
-            f"{name} is a masked array with {int(np.ma.getmaskarray(values).sum())} masked values: "
-            "drop these rows, or impute the values and pass filled values"
-        )
-    if hasattr(values, "columns") and hasattr(values, "dtypes"):
-        pairs = zip(values.columns, values.dtypes, strict=True)
-        columns = [repr(str(column)) for column, dtype in pairs if _is_time(dtype)]
-        if columns:
-            raise ValueError(_times(f"{name} in column {', '.join(columns)}"))
-
-
-def _is_time(dtype: Any) -> bool:
-    """Whether a type of pandas or polars is a date, a time or a duration."""
-    kind, is_temporal = getattr(dtype, "kind", None), getattr(dtype, "is_temporal", None)
-    return kind in ("m", "M") or (callable(is_temporal) and bool(is_temporal()))
-
-
-def _times(name: str) -> str:
-    """Error message for dates and times."""
-    return (
-        f"{name} contains dates or times: replace them by numbers, for instance the days since the "
-        "first date, or the year, the month and the hour as separate columns"
-    )
-
-
-def _complex(name: str) -> str:
-    """Error message for complex numbers."""
-    return (
-        f"Complex data not supported: {name} is complex; pass real and imaginary parts as "
-        "separate columns"
-    )
 
 
 def _finite(name: str, values: Array, columns: Sequence[str] | None = None) -> None:

@@ -39,9 +39,8 @@ DATE = re.compile(r"(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3\d{4})(
 
 def cells(values: Any) -> Cells:
     """Values of a column as floats, text, or None for a missing value: (m,)."""
-    if isinstance(values, np.ma.MaskedArray):
-        values = values.astype(object).filled(None)
-    array = np.asarray(values)
+    masked = isinstance(values, np.ma.MaskedArray)
+    array: Any = np.ma.filled(values.astype(object), None) if masked else np.asarray(values)
     if array.dtype.kind in "Mm":
         array = array.astype(str)
     return np.fromiter((_cell(value) for value in array.tolist()), dtype=object, count=len(array))
