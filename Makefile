@@ -3,11 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test lint docs bench clean
+.PHONY: help demo test test-lowest lint docs bench clean
 
 help:
 	@echo "make demo   fit two problems, print what was found, write a picture of p(y|z) and a page to explore"
 	@echo "make test   lint, type check, every test, with coverage"
+	@echo "make test-lowest   a part of the tests with the lowest versions of all dependencies"
 	@echo "make lint   style and types only"
 	@echo "make docs   the pages, with the gallery, in docs/_build/html; a few minutes"
 	@echo "make bench  speed and memory, as ratios, into docs/benchmarks.md; about twenty minutes"
@@ -24,6 +25,19 @@ demo: .venv/installed-cli,plots
 
 test: .venv/installed-dev lint
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto --cov --cov-report=term-missing --cov-fail-under=95
+
+# The lowest versions that pyproject.toml declares: do they run what they promise?
+test-lowest: .venv-lowest/installed
+	OMP_NUM_THREADS=1 .venv-lowest/bin/python -m pytest -q -W ignore::DeprecationWarning tests/test_scorers.py \
+		tests/cli/test_files.py tests/cli/test_predict.py tests/distributions/test_univariate.py \
+		tests/io/test_older_files.py tests/tables/test_frames.py
+
+.venv-lowest/installed: pyproject.toml tests/lowest_versions.py
+	@test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest
+	$(PYTHON) tests/lowest_versions.py > .venv-lowest/constraints.txt
+	.venv-lowest/bin/python -m pip install --quiet --constraint .venv-lowest/constraints.txt \
+		--editable ".[plots,cli,parquet]" pytest hypothesis pandas polars
+	@touch $@
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .
@@ -44,5 +58,5 @@ bench: .venv/installed-bench
 	$(BIN)/python benchmarks/bench.py
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf .venv .venv-lowest .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
 	rm -rf docs/_build docs/auto_examples docs/api/generated docs/sg_execution_times.rst

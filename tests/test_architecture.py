@@ -33,7 +33,7 @@ LAYERS = {  # what each room may use of the others
         "metrics",
     },
     "tables": {"_typing", "_utils", "data", "distributions", "estimators", "lsce", "metrics"},
-    "io": {"data", "distributions", "estimators", "fitting", "lsce", "tables"},
+    "io": {"_typing", "_utils", "data", "distributions", "estimators", "fitting", "lsce", "tables"},
     "plots": {"_typing", "_utils", "distributions", "estimators", "metrics"},
     "explorer": {
         "__version__",

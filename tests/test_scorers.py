@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn import config_context
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -135,3 +136,37 @@ def test_what_is_not_fitted_says_so():
             scorers.neg_crps(model, X, y)
     with pytest.raises(ValueError, match="X has 60 rows but y has 59"):
         scorers.neg_crps(QUICK.fit(X, y), X, y[1:])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("scorer", LOSSES)
+def test_weights_are_routed_to_a_scorer_that_requests_them(scorer, n_jobs):
+    X, y = problem()
+    weight = np.random.default_rng(1).uniform(size=len(y))
+    with config_context(enable_metadata_routing=True):
+        model = LSCDE(bandwidth=0.5, penalty=0.1, random_state=0)
+        model.set_fit_request(sample_weight=True)
+        options = {"cv": KFold(2), "params": {"sample_weight": weight}, "n_jobs": n_jobs}
+        weighted = scorer.set_score_request(sample_weight=True)
+        found = cross_validate(model, X, y, scoring=weighted, **options)["test_score"]
+        several = cross_validate(model, X, y, scoring={"one": weighted}, **options)["test_one"]
+        unweighted = scorer.set_score_request(sample_weight=False)
+        plain = cross_validate(model, X, y, scoring=unweighted, **options)["test_score"]
+    for k, (train, test) in enumerate(KFold(2).split(X)):
+        dist = model.fit(X[train], y[train], weight[train]).predict_dist(X[test])
+        expected = -LOSSES[scorer](dist, y[test], sample_weight=weight[test])
+        assert found[k] == several[k] == pytest.approx(expected, rel=1e-12)
+        assert plain[k] == pytest.approx(-LOSSES[scorer](dist, y[test]), rel=1e-12)
+
+
+def test_weights_that_a_scorer_does_not_request_are_an_error():
+    X, y = problem()
+    with config_context(enable_metadata_routing=True):
+        model = LSCDE(bandwidth=0.5, penalty=0.1).set_fit_request(sample_weight=True)
+        options = {"cv": 2, "params": {"sample_weight": np.ones(len(y))}}
+        with pytest.raises(UnsetMetadataPassedError):
+            cross_validate(model, X, y, scoring=scorers.neg_crps, **options)
+        search = GridSearchCV(model, {"penalty": [0.1]}, cv=2, scoring=scorers.neg_crps)
+        with pytest.raises(UnsetMetadataPassedError, match="neg_crps"):
+            search.fit(X, y, sample_weight=np.ones(len(y)))
+    assert "neg_crps.set_score_request" in repr(scorers.neg_crps.set_score_request(sample_weight=1))

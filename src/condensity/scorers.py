@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from condensity._typing import Array
 from condensity._utils.composites import density_step
@@ -23,7 +24,41 @@ __all__ = ["neg_crps", "neg_log_loss", "neg_squared_loss"]
 #: Number of rows scored at a time, which limits the memory that the densities take.
 SCORED_ROWS = 2000
 
+ScoreFunction = Callable[..., float]
 
+
+class RoutedScorer:
+    """A scorer that tells scikit-learn whether it uses ``sample_weight``."""
+
+    def __init__(self, function: ScoreFunction, sample_weight: bool | str | None = None) -> None:
+        self.function, self.sample_weight = function, sample_weight
+
+    def __repr__(self) -> str:
+        return f"{self.function.__name__}.set_score_request(sample_weight={self.sample_weight!r})"
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        return self.function(estimator, X, y, sample_weight)
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """The request for ``sample_weight``: True, False, another name, or None (undecided)."""
+        request = MetadataRequest(owner=self.function.__name__)
+        request.score.add_request(param="sample_weight", alias=self.sample_weight)
+        return request
+
+    def set_score_request(self, *, sample_weight: bool | str | None) -> RoutedScorer:
+        """The same scorer with another request."""
+        return RoutedScorer(self.function, sample_weight)
+
+
+def _routable(function: ScoreFunction) -> ScoreFunction:
+    """The function, with the methods that metadata routing needs."""
+    undecided = RoutedScorer(function)
+    for method in ("get_metadata_routing", "set_score_request"):
+        setattr(function, method, getattr(undecided, method))
+    return function
+
+
+@_routable
 def neg_squared_loss(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     """Negative squared loss, as a scorer.
 
@@ -69,6 +104,7 @@ def neg_squared_loss(estimator: Any, X: Any, y: Any, sample_weight: Any = None) 
     return -_mean_loss(squared_loss_by_row, estimator, X, y, sample_weight)
 
 
+@_routable
 def neg_log_loss(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     """Mean log-likelihood, ``mean_i log p(y_i | x_i)``, as a scorer.
 
@@ -111,6 +147,7 @@ def neg_log_loss(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> f
     return -_mean_loss(lambda dist, Y: -dist.log_pdf(Y), estimator, X, y, sample_weight)
 
 
+@_routable
 def neg_crps(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     """Negative mean CRPS, as a scorer; for one output.
 

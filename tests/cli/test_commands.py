@@ -1,7 +1,9 @@
 """The commands: what they say, what they refuse, what is left behind."""
 
+import bz2
 import gzip
 import json
+import lzma
 import subprocess
 import sys
 
@@ -183,6 +185,12 @@ HOSTILE = {
         "target 'y' holds text such as 'big'",
     ),
     "a gzip that is cut": (gzip.compress(b"a,y\n" + b"1,2\n" * 2000)[:-20], "is damaged"),
+    "a bzip2 that is cut": (bz2.compress(b"a,y\n" + b"1,2\n" * 2000)[:-8], "is damaged"),
+    "a bzip2 that is changed": (bz2.compress(b"a,y\n" + b"1,2\n" * 9)[:-20] + b"x" * 20, "damaged"),
+    "an xz that is cut": (lzma.compress(b"a,y\n" + b"1,2\n" * 2000)[:-20], "is damaged"),
+    "an xz that is changed": (lzma.compress(b"a,y\n")[:-9] + b"x" * 9, "is damaged"),
+    "a zip archive": (b"PK\x03\x04 and more", "a zip archive or a workbook such as .xlsx: unpack"),
+    "zstd": (b"\x28\xb5\x2f\xfd and more", "compressed by zstd: unpack it"),
     "no Parquet": (b"PAR1 and nothing more", "Parquet"),
     "few rows": (b"a,y\n" + b"1,2\n" * 5, "rows are left for training, which is too few"),
     "a constant target": (b"a,y\n" + b"1,2\n2,2\n" * 20, "y does not vary"),

@@ -1,6 +1,8 @@
 """Answers of the command are those of ``predict_dist``, however the rows are read."""
 
+import bz2
 import gzip
+import lzma
 
 import numpy as np
 import pandas as pd
@@ -181,3 +183,19 @@ def test_columns_are_copied_and_points_must_be_there(folder, tmp_path):
     out = ("--out", tmp_path / "out.csv")
     says = "column 'y' has no value in row 1: --pdf needs one"
     assert_refused("predict", folder / "model.cdn", path, *out, "--pdf", "y", says=says)
+
+
+@pytest.mark.parametrize("module", [bz2, gzip, lzma], ids=lambda module: module.__name__)
+def test_compressed_tables_are_read(module, folder, tmp_path):
+    path = tmp_path / "new.csv.compressed"
+    path.write_bytes(module.compress((folder / "new.csv").read_bytes()))
+    plain = run("predict", folder / "model.cdn", folder / "new.csv").stdout
+    assert run("predict", folder / "model.cdn", path).stdout == plain
+
+
+def test_copied_formulas_cannot_run_in_a_spreadsheet(folder, tmp_path):
+    cells = ["=cmd|' /C calc'!A0", "+1+A1", "-x", "@SUM(A1)", "-1.5", "+49,5", "-", "a=b", "1e-3"]
+    table = {name: column[: len(cells)] for name, column in NEW.items()} | {"id": cells}
+    path = write(tmp_path / "t.csv", table)
+    copied = read(run("predict", folder / "model.cdn", path, "--keep", "id").stdout)["id"]
+    assert list(copied) == [f"'{cell}" for cell in cells[:4]] + cells[4:]

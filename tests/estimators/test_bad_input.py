@@ -1,7 +1,10 @@
 """What bad input gets: one sentence with the remedy, and nothing half-fitted."""
 
+from datetime import date
+
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import KMeans
@@ -21,6 +24,7 @@ from condensity import LSCDE, LSCE, EpsilonKDE, Reduced
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.standard_normal((40, 3)), RNG.standard_normal(40)
+DATES = np.datetime64("2024-01-01") + np.arange(40)
 PENALISED = [LSCDE(), LSCE(n_components=1, n_starts=1, n_members=1, location="none")]
 BOTH = pytest.mark.parametrize("estimator", PENALISED)
 EVERY = pytest.mark.parametrize(
@@ -63,6 +67,19 @@ def assert_refused(estimator, match, *args, **kwargs):
         (X, np.full(40, "red"), "y contains text: pass numbers"),
         (X.astype(str), Y, "X contains text"),
         (X, Y.astype(str).astype(object), "y contains text"),
+        (DATES[:, None] + np.arange(3), Y, "X contains dates or times: .* days since the first"),
+        (with_value(X.astype(object), date(2024, 2, 1)), Y, "X contains dates or times"),
+        (pd.DataFrame({"a": X[:, 0], "t": pd.to_datetime(DATES)}), Y, "X in column 't'"),
+        (pd.DataFrame({"t": pd.to_datetime(DATES, utc=True)}), Y, "X in column 't'"),
+        (pl.DataFrame({"a": X[:, 0], "t": DATES}), Y, "X in column 't'"),
+        (X, DATES, "y contains dates or times"),
+        (X, DATES - DATES[0], "y contains dates or times"),
+        (X, with_value(DATES, np.datetime64("NaT")), "y contains dates or times"),
+        (np.ma.masked_greater(X, 1), Y, r"X is a masked array with \d+ masked .*: drop these rows"),
+        (X, np.ma.masked_greater(Y, 1), "y is a masked array"),
+        ({"a": X[:, 0], "b": X[:, 1]}, Y, r"X is a dict: pass pandas.DataFrame\(X\)"),
+        (X, {"y": Y}, "y is a dict"),
+        (with_value(X.astype(object), []), Y, "X contains values that are not numbers"),
         ((X + 1j).astype(object), Y, "X is complex; pass real and imaginary parts"),
         (X * 1e200, Y, "X contains values as large as .*: rescale X to values near 1"),
         (X, Y * 1e200, "y contains values as large as .*: rescale y to values near 1"),

@@ -110,7 +110,9 @@ def test_a_model_with_bounds_survives_cloning_and_pickling(positive):
     assert clone(positive).bounds == (0, None)
 
 
-@pytest.mark.parametrize("value", [(0,), 3.0, "ab", (0, 1, 2), [(0, 1), (0, 1)], (0, "x")])
+@pytest.mark.parametrize(
+    "value", [(0,), 3.0, "ab", "01", b"01", ("0", 1), (0, 1, 2), [(0, 1), (0, 1)], (0, "x")]
+)
 def test_what_is_no_pair_is_refused(value):
     with pytest.raises(ValueError, match=r"bounds must be None, a pair \(lower, upper\)"):
         free(value, [0.5, 0.7])

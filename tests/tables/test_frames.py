@@ -9,7 +9,15 @@ import polars as pl
 import pytest
 
 from condensity.tables import TableError
-from condensity.tables.frames import Column, cells, encode, is_missing
+from condensity.tables.column_selection import check_names
+from condensity.tables.frames import (
+    Column,
+    cells,
+    check_columns,
+    encode,
+    first_repeated,
+    is_missing,
+)
 from condensity.tables.training import complete_rows, learn_table
 
 NAN = float("nan")
@@ -147,3 +155,21 @@ def test_text_at_predict_is_named_with_its_row():
 def test_a_column_that_is_none_is_refused(fields):
     with pytest.raises(ValueError, match=r"invalid column .*: kind must be one of"):
         Column(**({"name": "x", "kind": "number"} | fields))
+
+
+def test_names_are_compared_in_linear_time():
+    """With one comparison for each pair of names this test takes hours."""
+    names = [f"column {k}" for k in range(300_000)]
+    check_columns(names[::-1], names)
+    check_names("features", names[::-1], names)
+    assert first_repeated(names) is None
+    assert first_repeated([*names, names[7]]) == names[7]
+    with pytest.raises(TableError, match="lacks the column 'x'"):
+        check_columns([*names, "x"], names)
+
+
+def test_masked_values_are_missing():
+    masked = np.ma.masked_array([1.0, 99.0, 3.0], mask=[False, True, False])
+    assert cells(masked).tolist() == [1.0, None, 3.0]
+    words = np.ma.masked_array(["a", "b"], mask=[True, False])
+    assert cells(words).tolist() == [None, "b"]

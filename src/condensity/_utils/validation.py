@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import validate_data
 
 from condensity._typing import Array, Indices, Mask
+from condensity._utils.number_arrays import check_container, number_array
 from condensity._utils.parameters import check_count
 
 #: Limit for values; its inverse is the limit for standard deviations.  Beyond these limits,
@@ -48,9 +49,10 @@ def check_sample(
 
 def check_first_inputs(estimator: Any, X: Any) -> Array:
     """Training inputs as a finite float array (n, dx)."""
+    check_container("X", X)
     names = column_names(X)
     remember_inputs(BaseEstimator(), X)  # raises an error for invalid feature names
-    values = _numeric("X", X, estimator=estimator, input_name="X")
+    values = number_array("X", X, estimator=estimator, input_name="X")
     _representable("X", values, names)
     return values
 
@@ -71,7 +73,7 @@ def remember_inputs(estimator: Any, X: Any) -> None:
 
 def check_inputs(estimator: Any, X: Any) -> Array:
     """Inputs as a finite float array (m, dx); the columns must be those of the fit."""
-    values = _numeric("X", X, estimator=estimator, input_name="X")
+    values = number_array("X", X, estimator=estimator, input_name="X")
     validate_data(estimator, X, reset=False, skip_check_array=True)
     _representable("X", values, column_names(X))
     return values
@@ -79,7 +81,7 @@ def check_inputs(estimator: Any, X: Any) -> Array:
 
 def check_reduced(Z: Any, dz: int) -> Array:
     """Reduced inputs as a finite float array (m, dz)."""
-    values = _numeric("Z", Z)
+    values = number_array("Z", Z)
     _representable("Z", values)
     if values.shape[1] != dz:
         raise ValueError(
@@ -95,7 +97,7 @@ def column_names(X: Any) -> Sequence[str] | None:
 
 def check_targets(Y: Any, *, n_outputs: int | None = None) -> tuple[Array, int]:
     """Targets as a finite float array (m, dy), and the number of axes of the argument."""
-    Y = _numeric("y", Y, ensure_2d=False)
+    Y = number_array("y", Y, ensure_2d=False)
     axes = Y.ndim
     Y = Y.reshape(len(Y), -1)
     _representable("y", Y)
@@ -117,7 +119,7 @@ def check_weight(sample_weight: Any, n: int, *, empty: bool = False) -> Array:
         )
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n, sample_weight)
-    weight = _numeric("sample_weight", sample_weight, ensure_2d=False)
+    weight = number_array("sample_weight", sample_weight, ensure_2d=False)
     if weight.shape != (n,):
         raise ValueError(
             f"sample_weight must have shape ({n},), one weight for each sample, got {weight.shape}"
@@ -248,33 +250,6 @@ def check_varies(
             UserWarning,
             stacklevel=5,
         )
-
-
-def _numeric(name: str, values: Any, **options: Any) -> Array:
-    """Values as floats; text and complex numbers raise an error."""
-    try:
-        raw = check_array(values, dtype=None, order="C", ensure_all_finite=False, **options)
-    except ValueError as error:
-        if "Complex data" not in str(error):
-            raise
-        raise ValueError(_complex(name)) from None
-    cells = raw.ravel() if raw.dtype == object else ()
-    if raw.dtype.kind in "US" or any(isinstance(cell, str | bytes) for cell in cells):
-        remedy = "pass numbers; convert numeric text with astype(float)"
-        if name == "X":
-            remedy += " and categories with sklearn.preprocessing.OneHotEncoder"
-        raise ValueError(f"{name} contains text: {remedy}")
-    if any(isinstance(cell, complex) for cell in cells):
-        raise ValueError(_complex(name))
-    return np.asarray(raw, dtype=np.float64)
-
-
-def _complex(name: str) -> str:
-    """Error message for complex numbers."""
-    return (
-        f"Complex data not supported: {name} is complex; pass real and imaginary parts as "
-        "separate columns"
-    )
 
 
 def _finite(name: str, values: Array, columns: Sequence[str] | None = None) -> None:

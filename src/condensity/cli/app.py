@@ -18,6 +18,7 @@ from condensity.cli.show_commands import (
     inspect_command,
     report_command,
 )
+from condensity.cli.signals import StoppedBySignal, exit_on_signals
 
 #: The class is click's, or that of the copy of click in typer.
 UsageError: Any = typer.BadParameter.__mro__[1]
@@ -43,8 +44,12 @@ def root(
 
 def run_app() -> None:
     """Run a command; errors in its options are printed as one sentence, like other errors."""
+    exit_on_signals()
     try:
         sys.exit(app(standalone_mode=False) or 0)
+    except StoppedBySignal:
+        typer.echo("condensity: stopped", err=True)
+        raise
     except UsageError as error:
         command = error.ctx.command_path if error.ctx else "condensity"
         message = " ".join(error.format_message().split()).rstrip(".")

@@ -32,7 +32,7 @@ class Missing(StrEnum):
 N_CPUS = os.cpu_count() or 1
 
 TableFile = Annotated[
-    str, typer.Argument(help="table: CSV (also .gz) or Parquet; - reads standard input")
+    str, typer.Argument(help="table: CSV (also .gz, .bz2, .xz) or Parquet; - reads standard input")
 ]
 Target = Annotated[list[str], typer.Option(help="column to predict; repeat for several")]
 ModelFile = Annotated[Path, typer.Option(help="file for the model")]

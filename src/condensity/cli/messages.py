@@ -9,6 +9,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any
 
@@ -50,6 +51,16 @@ def plain_errors() -> Iterator[None]:
     except OSError as error:
         cause = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         refuse(cause + (f": {REMEDIES[error.errno]}" if error.errno in REMEDIES else ""))
+    except BrokenProcessPool:
+        refuse(
+            "a worker process was ended by the system, perhaps because memory ran out: close other "
+            "programs, or use fewer workers with --jobs 1"
+        )
+    except MemoryError as error:
+        refuse(
+            f"memory ran out ({str(error) or 'no details'}): use fewer rows or columns, or ask for "
+            "less at a time"
+        )
     except TableError as error:
         refuse(error.message(as_flag))
     except ValueError as error:

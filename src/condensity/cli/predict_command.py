@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -28,6 +29,9 @@ from condensity.tables.frames import check_columns, encode
 #: Rows that are predicted at a time.  The last bits of a sum can depend on this number.  It is
 #: fixed, so results are the same for every --block-rows.
 CHUNK_SIZE = 256
+#: First characters of what spreadsheets run as a formula, and numbers, which may have a sign.
+FORMULA = "=+-@\t\r"
+NUMBER = re.compile(r"[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?")
 DEFAULT_QUANTILES = "0.05,0.5,0.95"
 
 
@@ -52,7 +56,7 @@ TREATMENTS = {
 
 FittedModel = Annotated[str, typer.Argument(help="model file, written by fit")]
 NewRows = Annotated[
-    str, typer.Argument(help="table: CSV (also .gz) or Parquet; - reads standard input")
+    str, typer.Argument(help="table: CSV (also .gz, .bz2, .xz) or Parquet; - reads standard input")
 ]
 Quantiles = Annotated[str | None, typer.Option(help="levels such as 0.05,0.5,0.95")]
 Interval = Annotated[
@@ -69,7 +73,9 @@ DensityAt = Annotated[
         "the joint density at one number or column for each"
     ),
 ]
-Keep = Annotated[str | None, typer.Option(help="columns to copy: a,b,...")]
+Keep = Annotated[
+    str | None, typer.Option(help="columns to copy: a,b,...; formulas get an apostrophe in front")
+]
 MissingRows = Annotated[
     MissingInputs | None,
     typer.Option(
@@ -164,10 +170,18 @@ def predictions(
     dist = model.model.predict_dist(encoded.X)
     values = np.hstack([query.answer(dist, block, first_row) for query in selected])
     blank = np.asarray(encoded.missing.any(axis=1)) & (treatment is MissingInputs.blank)
-    kept = [["" if _is_null(cell) else str(cell) for cell in block[name]] for name in copied]
-    for i, row in enumerate(values.tolist()):
-        numbers = ["" if blank[i] or v != v else f"{v:.10g}" for v in row]
+    kept = [[_inert(cell) for cell in block[name]] for name in copied]
+    for i, row in enumerate(values):  # text takes many times the memory of numbers: row by row
+        numbers = ["" if blank[i] or v != v else f"{v:.10g}" for v in row.tolist()]
         yield [*(column[i] for column in kept), *numbers]
+
+
+def _inert(cell: Any) -> str:
+    """Text that a spreadsheet shows and does not run: a formula gets an apostrophe in front."""
+    text = "" if _is_null(cell) else str(cell)
+    if len(text) > 1 and text[0] in FORMULA and not NUMBER.fullmatch(text):
+        return f"'{text}"
+    return text
 
 
 def _is_null(cell: Any) -> bool:

@@ -14,6 +14,9 @@ from condensity.distributions import Distribution
 from condensity.tables import TableModel
 from condensity.tables.frames import cells, column_of, number_column
 
+#: Most draws for each row: a block of 256 rows then takes a few hundred megabytes.
+MOST_DRAWS = 100_000
+
 #: Densities, their rows, and the number of the first row, to columns (m, k).
 ColumnFunction = Callable[[Distribution, RowBlock, int], Array]
 
@@ -71,6 +74,11 @@ def probabilities_above(model: TableModel, text: str | None) -> Query:
 
 def random_draws(model: TableModel, n: int, seed: int) -> Query:
     """``n`` draws from each joint density of the outputs."""
+    if n * len(model.targets) > MOST_DRAWS:
+        raise ValueError(
+            f"--sample {n} gives {n * len(model.targets)} numbers for each row, the maximum is "
+            f"{MOST_DRAWS}: ask for fewer, or run the command again with another --seed"
+        )
     rng = np.random.default_rng(seed)
     names = [f"{target}_sample{k + 1}" for target in model.targets for k in range(n)]
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from condensity._utils.extras import require
 from condensity.io.persistence import load
 from condensity.tables import TableError, TableModel
+from condensity.tables.frames import first_repeated
 
 RowBlock = dict[str, NDArray[Any]]
 
@@ -28,6 +29,13 @@ STANDARD_INPUT = "-"
 DELIMITERS = (",", ";", "\t", "|")
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
 BLOCK_ROWS = 10_000
+#: First bytes of files that hold no table by themselves, and what to do with them.
+ARCHIVES = {
+    b"PK\x03\x04": "a zip archive or a workbook such as .xlsx: unpack it, or save the sheet as CSV",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive: unpack it",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd: unpack it",
+    b"\xd0\xcf\x11\xe0": "an old workbook such as .xls: save the sheet as CSV",
+}
 
 
 def read_model(path: str) -> TableModel:
@@ -60,7 +68,11 @@ def open_table(path: str) -> Iterator[TableSource]:
     with open_bytes(path) as stream:
         try:
             yield _source(stream)
-        except (csv.Error, EOFError, gzip.BadGzipFile, zlib.error) as error:
+        except OSError as error:
+            if error.errno is not None:  # of the system, not of the compressed data
+                raise
+            raise ValueError(f"{path} is damaged ({error}): write it again") from error
+        except _damage() as error:
             raise ValueError(f"{path} is damaged ({error}): write it again") from error
         except UnicodeDecodeError as error:
             raise ValueError(f"{path} is not text in UTF-8: write it again in UTF-8") from error
@@ -70,10 +82,18 @@ def open_table(path: str) -> Iterator[TableSource]:
             raise ValueError(f"{path}: {error}") from error
 
 
+def _damage() -> tuple[type[Exception], ...]:
+    """Errors that damaged files cause, with that of lzma where this module is in use."""
+    lzma = sys.modules.get("lzma")
+    return (csv.Error, EOFError, zlib.error, *([lzma.LZMAError] if lzma else []))
+
+
 @contextmanager
 def open_bytes(path: str) -> Iterator[IO[bytes]]:
     """The bytes of a file or of standard input."""
     if path == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise ValueError("standard input is closed: name a file")
         yield sys.stdin.buffer
     else:
         with Path(path).open("rb") as stream:
@@ -82,11 +102,29 @@ def open_bytes(path: str) -> Iterator[IO[bytes]]:
 
 def _source(stream: IO[bytes]) -> TableSource:
     buffered: Any = stream if hasattr(stream, "peek") else io.BufferedReader(stream)
-    start: bytes = buffered.peek(4)[:4]
-    if start == b"PAR1":
+    start: bytes = buffered.peek(6)[:6]
+    if start.startswith(b"PAR1"):
         return _parquet(buffered)
-    plain: Any = gzip.GzipFile(fileobj=buffered) if start[:2] == b"\x1f\x8b" else buffered
-    return _csv(io.TextIOWrapper(plain, encoding="utf-8-sig", newline=""))
+    for signature, kind in ARCHIVES.items():
+        if start.startswith(signature):
+            raise ValueError(f"the file is {kind}")
+    return _csv(io.TextIOWrapper(_unpacked(buffered, start), encoding="utf-8-sig", newline=""))
+
+
+def _unpacked(stream: Any, start: bytes) -> Any:
+    """The stream, decompressed if its first bytes are those of a compressed file."""
+    if start.startswith(b"\x1f\x8b"):
+        return gzip.GzipFile(fileobj=stream)
+    # Some builds of Python do not have these two modules.
+    if start.startswith(b"BZh"):
+        from bz2 import BZ2File
+
+        return BZ2File(stream)
+    if start.startswith(b"\xfd7zXZ\x00"):
+        from lzma import LZMAFile
+
+        return LZMAFile(stream)
+    return stream
 
 
 def _csv(stream: IO[str]) -> TableSource:
@@ -141,9 +179,9 @@ def _checked_header(names: list[str]) -> list[str]:
     names = [name.strip() for name in names]
     if not any(names):
         raise ValueError("the file is empty: its first row must hold the names of the columns")
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"several columns are named {name!r}: rename all but one")
+    repeated = first_repeated(names)
+    if repeated is not None:
+        raise ValueError(f"several columns are named {repeated!r}: rename all but one")
     return names
 
 

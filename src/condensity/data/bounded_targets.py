@@ -82,6 +82,8 @@ def coarse_near_zero(y: Array) -> bool:
 
 def _pairs(value: Any) -> list[Any]:
     """The pairs as a list; an output without bounds may be None."""
+    if isinstance(value, str | bytes):
+        raise TypeError("text is a sequence of characters, not of numbers")
     items = list(value)
     if all(v is None or np.ndim(v) == 0 for v in items):
         return [items]
@@ -89,6 +91,8 @@ def _pairs(value: Any) -> list[Any]:
 
 
 def _number(value: Any, side: int) -> float:
+    if isinstance(value, str | bytes):
+        raise TypeError("a bound is a number")
     return (-np.inf, np.inf)[side] if value is None else float(value)
 
 

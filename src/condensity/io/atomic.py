@@ -23,11 +23,12 @@ def open_atomically(path: Path) -> Iterator[IO[bytes]]:
 
     Devices and pipes are written directly.  Symbolic links are resolved.
     """
-    path = path.resolve()
+    # A link such as /dev/stdout may lead to a pipe, which has no path of its own.
     if path.exists() and not path.is_file():
         with path.open("wb") as stream:
             yield stream
         return
+    path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as stream:
         try:

@@ -78,7 +78,9 @@ def _arrays(entries: list[Any], payload: memoryview) -> list[NDArray[Any]]:
     arrays, end = [], 0
     for entry in entries:
         shape = [int(size) for size in entry["shape"]]
-        if min(shape, default=0) < 0 or entry["offset"] != end:
+        # An axis may be longer than the file only if another has the length zero.  No array that
+        # was written is of this kind, and results would have this many rows.
+        if not all(0 <= axis <= len(payload) for axis in shape) or entry["offset"] != end:
             raise ValueError("an array has an invalid shape or offset")
         size = DTYPES[entry["dtype"]] * prod(shape)
         if end + size > len(payload):

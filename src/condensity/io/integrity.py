@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
-from condensity.data.sample import Scaling
-from condensity.fitting.gaussian_process import SmoothFunction
-from condensity.fitting.trees import TreeSum
+from condensity._typing import Array
+from condensity.estimators import FixedSubspace, Reduced
 from condensity.io.container import DamagedFileError
-from condensity.lsce.averaged import AveragedMembers
-from condensity.lsce.flexible import WeightedFunctions
-from condensity.lsce.location import PredictedInput
-from condensity.lsce.reduced import ReducedFunction
+from condensity.io.invariants import check_array, check_density, check_scaling
 
-#: Models without a scaling of the inputs.
-UNSCALED = ("FixedSubspace", "Reduced")
-#: Maximum number of inputs, so that a damaged file cannot cause a huge allocation.
-MAX_INPUTS = 10**6
 #: Numeric attributes of fitted models, and the numbers of axes they may have.
 AXES = {
     "components_": (2,),
@@ -39,129 +27,100 @@ AXES = {
 
 
 def check_integrity(model: Any) -> None:
-    """Check that the loaded model can answer one query."""
+    """Check that the parts of the loaded model fit together and give finite densities."""
     try:
-        _check_attributes(model)
-        for part in _within(model, AveragedMembers):
-            _check_location(part.location, len(part.scaling.sd), len(part.factor))
-            _check_predicted(part.predicted, len(part.factor))
-        row = _query(model)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the query has no column names
-            answer = model.predict(row) if hasattr(model, "predict_dist") else model.transform(row)
-            if hasattr(model, "predict_dist"):
-                model.score(row, answer)  # fails if the number of outputs is wrong
-        finite = bool(np.isfinite(answer).all())
+        _check_model(model)
+        _check_query(model)
+    except DamagedFileError:
+        raise
     except Exception as error:
         raise DamagedFileError(f"its parts do not fit together ({error})") from error
-    if not finite:
+
+
+def _check_model(model: Any) -> None:
+    """Check shapes and numbers; the steps of a model in two steps are models themselves."""
+    dx = _count(model, "n_features_in_")
+    _check_attributes(model, dx)
+    if isinstance(model, Reduced):
+        _check_steps(model, dx)
+    elif hasattr(model, "predict_dist"):
+        check_density(model._density, dx, _count(model, "_n_outputs"))
+        if hasattr(model, "transform"):
+            _check_directions(model, dx)
+            _check_reduced_inputs(model)
+    else:
+        _check_directions(model, dx)
+        if not isinstance(model, FixedSubspace):
+            check_scaling(model._x_scaling, dx)
+    if hasattr(model, "predict_dist"):
+        _check_outputs(model)
+
+
+def _count(model: Any, name: str) -> int:
+    """A positive whole number among the attributes of the model."""
+    value = getattr(model, name, None)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise DamagedFileError(f"{name} must be a positive whole number, got {value!r:.20}")
+    return value
+
+
+def _check_steps(model: Reduced, dx: int) -> None:
+    reducer, density = model.reducer_, model.density_
+    if not hasattr(reducer, "transform") or not hasattr(density, "predict_dist"):
+        raise DamagedFileError("its steps are not a reducer and a density")
+    _check_model(reducer)
+    _check_model(density)
+    counts = _count(model, "n_components_"), _count(model, "_n_outputs")
+    found = (reducer.n_features_in_, reducer._n_features_out, density.n_features_in_)
+    if (*found, density._n_outputs) != (dx, counts[0], *counts):
+        raise DamagedFileError("its reducer and its density do not fit together")
+
+
+def _check_directions(model: Any, dx: int) -> None:
+    dz = _count(model, "_n_features_out")
+    check_array("components_", model.components_, (dz, dx))
+
+
+def _check_reduced_inputs(model: Any) -> None:
+    """Check the number of reduced inputs, which those who use the density alone give."""
+    dz = _count(model, "n_components_")
+    if not dz == model._n_features_out == len(model._density.W):
+        raise DamagedFileError("n_components_ is not the number of directions")
+
+
+def _check_outputs(model: Any) -> None:
+    if model._y_axes not in (1, 2) or (model._y_axes == 1 and model._n_outputs > 1):
+        raise DamagedFileError("the number of axes of the outputs must be 1 or 2")
+
+
+def _check_query(model: Any) -> None:
+    """Check the answer for the zero vector; its cost is proportional to the size of the model."""
+    row = np.zeros((1, model.n_features_in_))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the query has no column names
+        answers = [model.transform(row)] if hasattr(model, "transform") else []
+        if hasattr(model, "predict_dist"):
+            answers += _density_answers(model, row)
+    if not all(np.isfinite(answer).all() for answer in answers):
         raise DamagedFileError("its predictions are not finite numbers")
 
 
-def _query(model: Any) -> NDArray[Any]:
-    """Inputs of one query, with the number of columns that the scalings of the model have."""
-    n = model.n_features_in_
-    scalings = list(_within(model, Scaling))
-    if not all(_is_finite(scaling.mean, scaling.sd) for scaling in scalings):
-        raise DamagedFileError("a scaling contains values that are not finite")
-    scaled = any(len(scaling.sd) == n for scaling in scalings)
-    if not scaled and type(model).__name__ not in UNSCALED:
-        raise DamagedFileError(f"n_features_in_ is {n}, but no scaling has {n} columns")
-    if n > MAX_INPUTS:
-        raise DamagedFileError(f"n_features_in_ is {n}, the maximum is {MAX_INPUTS}")
-    return np.zeros((1, n))
+def _density_answers(model: Any, row: Array) -> list[Array]:
+    """The mean, and the density there."""
+    dist = model.predict_dist(row)
+    mass = dist.marginal(0).prob(-np.inf, np.inf)
+    if abs(float(mass[0]) - 1.0) > 1e-6:
+        raise DamagedFileError(f"its density has the mass {float(mass[0]):g}, not 1")
+    mean = np.reshape(dist.mean(), (1, -1))
+    return [mean, dist.pdf(mean)]
 
 
-def _within(value: Any, kind: type[Any]) -> Iterator[Any]:
-    """All values of one class within a value."""
-    if isinstance(value, kind):
-        yield value
-    elif is_dataclass(value):
-        value = [getattr(value, f.name) for f in fields(value)]
-    elif isinstance(value, BaseEstimator):
-        value = vars(value)
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, tuple | list):
-        for item in value:
-            yield from _within(item, kind)
-
-
-def _is_finite(*values: Any) -> bool:
-    return all(np.isfinite(value).all() for value in values)
-
-
-def _check_location(location: Any, dx: int, dy: int) -> None:
-    """Check what the query does not evaluate of a location with ``dx`` inputs, ``dy`` outputs."""
-    if isinstance(location, SmoothFunction):
-        _check_smooth(location, dx, dy)
-    if isinstance(location, TreeSum):
-        _check_trees(location, dx, dy)
-    if isinstance(location, ReducedFunction):
-        _check_reduced(location, dx, dy)
-    if isinstance(location, WeightedFunctions):
-        for function in location.functions:
-            _check_location(function, dx, dy)
-
-
-def _check_predicted(predicted: PredictedInput | None, dy: int) -> None:
-    if predicted is None:
-        return
-    numbers = predicted.axis, predicted.mean, predicted.sd
-    if predicted.axis.shape != (dy,) or not _is_finite(*numbers) or predicted.sd <= 0:
-        raise DamagedFileError("the value of a location as an input is invalid")
-
-
-def _check_smooth(smooth: SmoothFunction, dx: int, dy: int) -> None:
-    n = len(smooth.centers)
-    shapes = (n, dx), (n, dy), (dy,), (dx,)
-    arrays = smooth.centers, smooth.coefficients, smooth.mean, smooth.lengths
-    if n == 0 or tuple(array.shape for array in arrays) != shapes:
-        raise DamagedFileError("the arrays of a smooth location do not fit together")
-    if not (_is_finite(*arrays, smooth.slope) and np.all(smooth.lengths > 0)):
-        raise DamagedFileError("a smooth location contains an invalid number")
-
-
-def _check_reduced(reduced: ReducedFunction, dx: int, dy: int) -> None:
-    """Check the directions, and the function of z with one input for each of them."""
-    W, function = reduced.W, reduced.function
-    if W.ndim != 2 or W.shape[1] != dx or not _is_finite(W):
-        raise DamagedFileError("the directions of a reduced location are invalid")
-    if not isinstance(function, SmoothFunction):
-        raise DamagedFileError("a reduced location contains no smooth function")
-    _check_smooth(function, len(W), dy)
-
-
-def _check_trees(trees: TreeSum, dx: int, dy: int) -> None:
-    """Check all nodes: a query visits only some of them."""
-    nodes = len(trees.value)
-    arrays = trees.feature, trees.threshold, trees.below, trees.above, trees.value
-    of_outputs = trees.intercept.shape == (dy,) and trees.roots.shape[1:] == (dy,)
-    if not of_outputs or any(array.shape != (nodes,) for array in arrays):
-        raise DamagedFileError("the arrays of a tree location do not fit together")
-    if not _is_finite(trees.intercept, trees.threshold, trees.value):
-        raise DamagedFileError("a tree location contains values that are not finite")
-    for indices, end in ((trees.roots, nodes), (trees.below, nodes), (trees.above, nodes)):
-        _check_indices(indices, end)
-    _check_indices(trees.feature, dx)
-    reached = np.unique(trees.roots)
-    for _ in range(trees.depth):
-        reached = np.unique([trees.below[reached], trees.above[reached]])
-    if np.any(trees.below[reached] != reached) or np.any(trees.above[reached] != reached):
-        raise DamagedFileError("a tree location has paths that do not end at a leaf")
-
-
-def _check_indices(indices: NDArray[Any], end: int) -> None:
-    if indices.dtype.kind != "i" or not indices.size or indices.min() < 0 or indices.max() >= end:
-        raise DamagedFileError("a tree location contains an index that does not exist")
-
-
-def _check_attributes(model: Any) -> None:
+def _check_attributes(model: Any, dx: int) -> None:
     """Check the attributes that predictions do not use."""
-    n, attributes = model.n_features_in_, vars(model)
+    attributes = vars(model)
     names = attributes.get("feature_names_in_")
-    if names is not None and (np.shape(names) != (n,) or len(set(names)) != n):
-        raise DamagedFileError(f"feature_names_in_ must contain {n} different names")
+    if names is not None and (np.shape(names) != (dx,) or len(set(names)) != dx):
+        raise DamagedFileError(f"feature_names_in_ must contain {dx} different names")
     if not isinstance(attributes.get("location_", ""), str):
         raise DamagedFileError("location_ must be a string")
     for name, axes in AXES.items():
@@ -172,5 +131,3 @@ def _check_attributes(model: Any) -> None:
         if array.dtype.kind not in "fiu" or array.ndim not in axes:
             numbers = " or ".join(map(str, axes))
             raise DamagedFileError(f"{name} must be a numeric array with {numbers} axes")
-    if "components_" in attributes and np.shape(attributes["components_"])[1] != n:
-        raise DamagedFileError(f"components_ must have {n} columns, one for each input")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from condensity.tables.errors import ParameterValue, Part, TableError
-from condensity.tables.frames import column_names_of
+from condensity.tables.frames import column_names_of, first_repeated
 
 Names = str | Sequence[str] | None
 
@@ -50,7 +50,8 @@ def select_columns(
                 raise TableError(
                     f"column {name!r} is a target: remove it from ", ParameterValue(parameter)
                 )
-    chosen = [name for name in included or known if name not in (*targets, *excluded)]
+    omitted = {*targets, *excluded}
+    chosen = [name for name in included or known if name not in omitted]
     notes: tuple[str, ...] = ()
     if "" in chosen:
         notes = ("the column without a name is left out; it may hold row numbers",)
@@ -71,8 +72,9 @@ def _unique_names(frame: Any) -> list[str]:
     for name in names:
         if not isinstance(name, str):
             raise TableError(f"column names must be strings, got {name!r}: rename the column")
-        if names.count(name) > 1:
-            raise TableError(f"several columns are named {name!r}: rename all but one")
+    repeated = first_repeated(names)
+    if repeated is not None:
+        raise TableError(f"several columns are named {repeated!r}: rename all but one")
     shapes = {name: np.shape(frame[name]) for name in names}
     for name, shape in shapes.items():
         if len(shape) != 1:
@@ -98,11 +100,12 @@ def _as_list(names: Names) -> list[str]:
 
 def check_names(parameter: str, names: Sequence[str], known: Sequence[str]) -> None:
     """Raise an error if a name that a parameter gives is not a column."""
+    columns = set(known)
     for name in names:
-        if name in known:
+        if name in columns:
             continue
         parts = [part.strip() for part in name.split(",")] if isinstance(name, str) else []
-        if len(parts) > 1 and set(parts) <= set(known):
+        if len(parts) > 1 and set(parts) <= columns:
             remedy: tuple[Part, ...] = ("pass ", ParameterValue(parameter, parts))
         else:
             remedy = (f"choose among {', '.join(map(repr, known))}",)

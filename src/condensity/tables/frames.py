@@ -9,6 +9,7 @@ encoded as it would be within the whole table.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -38,7 +39,8 @@ DATE = re.compile(r"(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3\d{4})(
 
 def cells(values: Any) -> Cells:
     """Values of a column as floats, text, or None for a missing value: (m,)."""
-    array = np.asarray(values)
+    masked = isinstance(values, np.ma.MaskedArray)
+    array: Any = np.ma.filled(values.astype(object), None) if masked else np.asarray(values)
     if array.dtype.kind in "Mm":
         array = array.astype(str)
     return np.fromiter((_cell(value) for value in array.tolist()), dtype=object, count=len(array))
@@ -304,6 +306,11 @@ def column_names_of(table: Any) -> list[Any]:
     return list(getattr(table, "columns", table))
 
 
+def first_repeated(names: Iterable[Any]) -> Any | None:
+    """The first name that occurs more than once, or None."""
+    return next((name for name, count in Counter(names).items() if count > 1), None)
+
+
 def column_of(table: Mapping[str, Any], name: str) -> Any:
     """A column of a table by its name."""
     check_columns([name], column_names_of(table))
@@ -312,7 +319,7 @@ def column_of(table: Mapping[str, Any], name: str) -> Any:
 
 def check_columns(needed: Iterable[str], known: Iterable[str]) -> None:
     """Raise an error if a table lacks columns."""
-    known = list(known)
+    known = set(known)
     lacking = [repr(name) for name in needed if name not in known]
     if lacking:
         columns, them = ("column", "it") if len(lacking) == 1 else ("columns", "them")

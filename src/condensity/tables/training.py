@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -44,9 +45,9 @@ class CompleteRows:
             Column.learn(name, column[rows], as_category=name in categorical, rows=self.rows[rows])
             for name, column in self.inputs.items()
         )
-        names = [name for column in columns for name in column.names]
+        counts = Counter(name for column in columns for name in column.names)
         for column in columns:
-            repeated = [name for name in column.names if names.count(name) > 1]
+            repeated = [name for name in column.names if counts[name] > 1]
             if repeated and column.kind == CATEGORY:
                 raise TableError(
                     f"column {column.name!r} has a category that becomes the input "
