@@ -74,7 +74,7 @@ def test_directions_are_those_of_a_density_that_depends_on_x_through_directions(
     y = np.sin(2 * X[:, 0]) + 0.2 * rng.standard_normal(150)
     model = quick(n_starts=10).fit(X, y)
     table = model.cv_results_
-    assert set(table["param_location"]) == {"none", "linear", "flexible"}
+    assert set(table["param_location"]) == {"none", "linear", "reduced", "flexible"}
     assert table["weight"][table["param_location"] == "flexible"].sum() > 0
     strict = table["param_location"] != "flexible"
     assert model.n_components_ in table["param_n_components"][strict]
@@ -87,7 +87,7 @@ def test_directions_are_those_of_a_density_that_depends_on_x_through_directions(
 def test_reduction_is_strict_if_it_was_asked_for(options):
     X, y = curved(60)
     model = quick(**options).fit(X, y)
-    assert set(model.cv_results_["param_location"]) == {"none", "linear"}
+    assert set(model.cv_results_["param_location"]) == {"none", "linear", "reduced"}
 
 
 def test_the_density_of_a_single_model_depends_on_x_through_z_alone():
