@@ -31,7 +31,7 @@ from condensity.fitting.scores import SCORES, Gaussians
 #: Weight of the loss of mean and variance, relative to the squared loss of the density.
 MOMENT_SHARE = 0.2
 #: Singular values of compressed tables below this share of the largest one are left out.
-NEGLIGIBLE, NEGLIGIBLE_IN_RACES = 1e-6, 1e-4
+NEGLIGIBLE, ROUGHLY_NEGLIGIBLE = 1e-6, 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,29 +135,26 @@ class LeaveOneOutLoss:
 
     @property
     def background(self) -> float:
-        """a_0, large enough for single precision; it keeps the mass of every sample positive."""
-        return max(float(np.exp(self.log_background)), float(np.finfo(self.X.dtype).tiny))
+        """a_0, which keeps the mass of every sample positive."""
+        return float(np.exp(self.log_background))
 
-    def compressed(self, *, single: bool = False) -> LeaveOneOutLoss:
+    def compressed(self, *, rough: bool = False) -> LeaveOneOutLoss:
         """Almost the same loss, which needs fewer operations.
 
         The tables are smooth functions of the centre.  So there are vectors V (b + 1, r), much
         fewer than centres, whose span contains their rows but for a ``NEGLIGIBLE`` share.  With
-        ``single``, numbers are also in single precision, and more is negligible.
+        ``rough``, more is negligible.
         """
-        kind: Any = np.float32 if single else np.float64
-        negligible = NEGLIGIBLE_IN_RACES if single else NEGLIGIBLE
-        names = ("X", "centers", "log_mass", "weight", "targets", "pair", "match", "powers")
-        cast: dict[str, Any] = {name: getattr(self, name).astype(kind) for name in names}
-        # They are rounded before V depends on them, so that rounding errors of the data disappear.
-        pair, match, powers = (cast[name].astype(np.float64) for name in names[-3:])
-        rows = np.vstack([pair, match, powers.T])
+        negligible = ROUGHLY_NEGLIGIBLE if rough else NEGLIGIBLE
+        # V depends on rounded tables, so that it does not depend on rounding errors of the data.
+        tables = np.vstack([self.pair, self.match, self.powers.T])
+        rows = tables.astype(np.float32).astype(np.float64)
         values, V = np.linalg.eigh(rows.T @ rows)
         V = V[:, values > negligible**2 * values[-1]]
-        if 2 * V.shape[1] <= len(V):  # else it saves nothing
-            few = {"pair": V.T @ pair @ V, "match": match @ V, "powers": V.T @ powers, "span": V}
-            cast |= {name: table.astype(kind) for name, table in few.items()}
-        return replace(self, **cast)
+        if 2 * V.shape[1] > len(V):  # then it saves nothing
+            return self
+        pair, match, powers = V.T @ self.pair @ V, self.match @ V, V.T @ self.powers
+        return replace(self, pair=pair, match=match, powers=powers, span=V)
 
     @cached_property
     def span_and_one(self) -> Array:
@@ -169,7 +166,7 @@ class LeaveOneOutLoss:
         """Normalised weights in the span of the tables (..., n, r), and their mass (..., n, 1)."""
         background = self.background
         if self.span is None:
-            p = np.empty_like(kernels, shape=(*kernels.shape[:-1], len(self.pair)))
+            p = np.empty((*kernels.shape[:-1], len(self.pair)))
             p[..., :-1], p[..., -1] = kernels, background
             mass = p.sum(axis=-1, keepdims=True)
         else:
@@ -180,14 +177,14 @@ class LeaveOneOutLoss:
 
     def at_all(self, Ws: Array) -> tuple[Array, Array]:
         """Values (s,) and gradients (s, dz, dx) at ``Ws`` (s, dz, dx)."""
-        values, gradients, points = np.empty(len(Ws)), np.empty_like(Ws), Ws.astype(self.X.dtype)
+        values, gradients = np.empty(len(Ws)), np.empty_like(Ws)
         size = len(self.X), len(self.centers)
         blocks = row_blocks(len(Ws), size[0] * size[1], CACHED)
         # Memory that is allocated anew for every block takes longer than the operations.
-        buffers = np.empty((2, blocks[0].stop, *size), dtype=self.X.dtype)
+        buffers = np.empty((2, blocks[0].stop, *size))
         for block in blocks:
             two = buffers[:, : block.stop - block.start]
-            point = self.at(points[block], two[0])
+            point = self.at(Ws[block], two[0])
             values[block], gradients[block] = point.value, point.gradient(two[1])
         return values, gradients
 

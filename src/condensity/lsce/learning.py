@@ -3,7 +3,7 @@
 The subspace minimises the leave-one-out loss of a normalised kernel density (module
 ``leave_one_out``).  This loss has many local minima, so a race comes first: a few quasi-Newton
 steps from many random starts on small parts of the sample, then more steps from the best of them
-on larger parts, in single precision.  Only the winner goes on with all samples.
+on larger parts.  Only the winner goes on with all samples.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def learn_subspace(max_steps: int, item: tuple[MemberView, Sequence[Array]]) -> 
     for part in RACE:
         if len(starts) > 1:
             problem = learning_problem(view.thinned(part.centers), starts[0], rows=part.rows)
-            problem = problem.compressed(single=True)
+            problem = problem.compressed(rough=True)
             ends = minimise_all(problem, starts, evaluations=part.evaluations, n_fixed=n_fixed)
             starts = [end.W for end in sorted(ends, key=lambda end: end.value)[: part.kept]]
     problem = learning_problem(view, starts[0]).compressed()
