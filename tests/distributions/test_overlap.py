@@ -36,6 +36,35 @@ def by_loops(a, b):
     return out
 
 
+@pytest.mark.parametrize("moved", ["first", "second", "both"])
+@pytest.mark.parametrize("widths", [(0.3, 0.3), (1.0, 0.2)])
+def test_overlap_by_frequencies_equals_the_sum_over_pairs(moved, widths):
+    rng = np.random.default_rng(0)
+    shifts = rng.normal(size=(2, 6, 1))
+    a = block(1, 40, widths[0], shift=None if moved == "second" else shifts[0])
+    b = block(2, 50, widths[1], shift=None if moved == "first" else shifts[1])
+    assert not len(waves.overlaps(a, b)[1])  # `overlap` uses this method
+    expected = by_loops(a, b)
+    np.testing.assert_allclose(pairs.overlap(a, b), expected, rtol=1e-13)
+    np.testing.assert_allclose(pairs._overlap_by_row(a, b), expected, rtol=1e-13)
+
+
+def test_overlap_of_distant_and_of_narrow_blocks():
+    shift = np.array([0.0, 5.0, 10.0, 12.0, 20.0, 1e150])[:, None]
+    a, b = block(1, 200, 0.5), block(2, 200, 0.5, shift=shift)
+    np.testing.assert_allclose(pairs.overlap(a, b), by_loops(a, b), rtol=1e-13, atol=1e-15)
+    a, b = block(1, 4, 1e-4), block(2, 4, 1e-4, shift=np.full((6, 1), 1e-4))
+    assert len(waves.overlaps(a, b)[1]) == 6
+    np.testing.assert_allclose(pairs.overlap(a, b), by_loops(a, b), rtol=1e-12)
+
+
+def test_overlap_does_not_depend_on_the_blocks_of_memory(monkeypatch):
+    a, b = block(1, 40, 0.3), block(2, 50, 0.3, shift=np.linspace(-1, 1, 6)[:, None])
+    whole = pairs.overlap(a, b)
+    monkeypatch.setattr(numerics, "BLOCK", 2000)
+    np.testing.assert_allclose(pairs.overlap(a, b), whole, rtol=1e-13)
+
+
 def norm_by_loops(a, b):
     return by_loops(a, a) + 2 * by_loops(a, b) + by_loops(b, b)
 

@@ -17,6 +17,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from scipy.optimize import elementwise
 
 from condensity._typing import Array, Indices
 from condensity._utils.numerics import row_blocks
+from condensity._utils.parameters import check_rng
 from condensity.distributions._checks import probability
 from condensity.distributions._quantiles import quantile
 from condensity.distributions._univariate import (
@@ -33,6 +35,9 @@ from condensity.distributions._univariate import (
     cdf,
     map_rows,
 )
+
+if TYPE_CHECKING:
+    from condensity.distributions.base import Distribution
 
 #: Components with a weight up to this are ignored.
 NEGLIGIBLE = 1e-20
@@ -106,6 +111,23 @@ def hpd_level(c: UnivariateMixtures, y: Array, heights: UnivariateMixtures | Non
         log_f = map_rows(_log_pdf, height, np.arange(len(height)), y[part])
         level = _mass(mass, *_crossings(height, _cells(height), log_f))
         out[part] = np.where(np.isfinite(log_f), np.clip(level, 0.0, 1.0), 1.0)
+    return out
+
+
+def hpd_level_by_sampling(
+    dist: Distribution, Y: Array, n_draws: int, width: int, random_state: Any
+) -> Array:
+    """Share of ``n_draws`` draws from each density with at least the density of y_i: (m,).
+
+    ``width`` is the number of components; it limits the rows in one block of memory.
+    """
+    rng, height = check_rng(random_state), dist.log_pdf(Y)
+    out, dy = np.empty(len(dist)), Y.shape[1]
+    for rows in row_blocks(len(dist), n_draws * width):
+        block = dist[rows]
+        draws = block.sample(n_draws, rng).reshape(-1, dy)
+        density = block[np.repeat(np.arange(len(block)), n_draws)].log_pdf(draws)
+        out[rows] = (density.reshape(len(block), -1) >= height[rows, None]).mean(axis=1)
     return out
 
 

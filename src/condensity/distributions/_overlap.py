@@ -20,7 +20,7 @@ from condensity._utils.numerics import row_blocks
 from condensity.distributions import _univariate as univariate
 from condensity.distributions import _waves as waves
 from condensity.distributions._univariate import ROOT_2PI, UnivariateMixtures, tiles
-from condensity.distributions.block import Block, divided
+from condensity.distributions.block import Block, divided, without_common_frame
 
 
 def squared_norm_by_pairs(blocks: Sequence[Block]) -> Array:
@@ -35,7 +35,15 @@ def squared_norm_by_pairs(blocks: Sequence[Block]) -> Array:
 
 def overlap(a: Block, b: Block) -> Array:
     """``sum_kl w_ik v_il N(mu_ik - nu_il; 0, C_i)`` for each row i of both blocks: (m,)."""
-    return _overlap_in_one_frame(a, b) if a.same_frame(b) else _overlap_by_row(a, b)
+    if a.same_frame(b):
+        return _overlap_in_one_frame(a, b)
+    if not waves.possible([a, b]):
+        return _overlap_by_row(a, b)
+    (a, b), _, _ = without_common_frame([a, b])
+    out, rest = waves.overlaps(a, b)
+    if len(rest):
+        out[rest] = _overlap_by_row(a.take(rest), b.take(rest))
+    return out
 
 
 def mean_difference_of_blocks(blocks: Sequence[Block], c: UnivariateMixtures) -> Array:

@@ -101,13 +101,14 @@ def moved(block: Block) -> Array:
 
 
 def series(
-    blocks: Sequence[Block], origin: Array, spacing: float, numbers: Indices
+    blocks: Sequence[Block], origin: Array, spacing: float, numbers: Indices, width: int = 0
 ) -> Iterator[tuple[slice, slice, NDArray[np.complex128]]]:
     """``E exp(i spacing j (Y - origin_i))`` for the equally spaced ``numbers`` j.
 
-    Yields slices of rows and of numbers with a table (rows, numbers), in pieces of bounded size.
+    Yields slices of rows and of numbers with a table (rows, numbers), in pieces of bounded size:
+    for ``width`` Gaussians, if there are no more in the blocks.
     """
-    width = sum(len(block.centers) for block in blocks)
+    width = max(width, sum(len(block.centers) for block in blocks))
     for part in row_blocks(len(numbers), 2 * width):
         j = numbers[part]
         tables = [_table(block, spacing, j) for block in blocks]
@@ -205,6 +206,25 @@ def squared_norms(blocks: Sequence[Block]) -> tuple[Array, Indices]:
     return out, rest
 
 
+def overlaps(a: Block, b: Block) -> tuple[Array, Indices]:
+    """``int p_a p_b dy`` of two blocks: (m,); and the rows that are left to other methods."""
+    out = np.zeros(len(a))
+    lower, upper = ends([a, b])
+    width, sd = len(a.centers) + len(b.centers), float(np.hypot(a.factor[0, 0], b.factor[0, 0]))
+    with np.errstate(over="ignore"):
+        need = 1 + np.ceil(END * (upper - lower) / (2 * np.pi * sd))
+    shared, rest = groups(need, width)
+    for rows in shared:
+        period, j = float((upper - lower)[rows].max()), np.arange(1, int(need[rows].max()) + 1)
+        own = [take([block], rows) for block in (a, b)]
+        total = np.prod([block.weights.sum(axis=1) for (block,) in own], axis=0)
+        both = [series(block, lower[rows], 2 * np.pi / period, j, width) for block in own]
+        for (piece, _, ours), (_, _, theirs) in zip(*both, strict=True):
+            total[piece] += 2 * np.einsum("rj,rj->r", ours, theirs.conj()).real
+        out[rows] = np.maximum(total / period, 0.0)
+    return out, rest
+
+
 def mean_differences(
     blocks: Sequence[Block], variances: Callable[[Indices], Array]
 ) -> tuple[Array, Indices]:
@@ -229,10 +249,13 @@ def sign_means(a: Sequence[Block], b: Sequence[Block]) -> tuple[Array, Indices]:
     lower, upper = ends([*a, *b])
     need = _difference_counts([*a, *b], upper - lower)
     shared, rest = groups(need, _most(a))
+    width = max(sum(len(block.centers) for block in blocks) for blocks in (a, b))
     for rows in shared:
         period, count = float((upper - lower)[rows].max()), int(need[rows].max())
         total, j = np.zeros(len(rows)), np.arange(1, 2 * count + 2, 2)
-        both = [series(take(blocks, rows), lower[rows], np.pi / period, j) for blocks in (a, b)]
+        both = [
+            series(take(blocks, rows), lower[rows], np.pi / period, j, width) for blocks in (a, b)
+        ]
         for (piece, part, ours), (_, _, theirs) in zip(*both, strict=True):
             total[piece] += (ours * theirs.conj()).imag @ (4 / (np.pi * j[part]))
         out[rows] = total

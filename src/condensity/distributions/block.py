@@ -376,6 +376,24 @@ class Block:
         return out
 
 
+def draw_from_blocks(blocks: Sequence[Block], n: int, rng: np.random.Generator) -> Array:
+    """Independent draws from each row of a mixture, ``n`` for each row: (m, n, dy)."""
+    rows, dy = len(blocks[0]), blocks[0].n_outputs
+    weights = np.concatenate([block.weights for block in blocks], axis=1)
+    cumulative = np.cumsum(weights, axis=1, out=weights)
+    cumulative /= cumulative[:, -1:]
+    uniform = rng.random((rows, n))
+    pairs = zip(cumulative, uniform, strict=True)
+    pick = [np.searchsorted(c, u, side="right") for c, u in pairs]
+    component = np.array(pick, dtype=np.intp).reshape(rows, n)
+    out = rng.standard_normal((rows, n, dy))
+    for block in blocks:
+        at = np.nonzero((component >= 0) & (component < len(block.centers)))
+        out[at] = block.place(at[0], component[at], out[at])
+        component -= len(block.centers)
+    return out
+
+
 def divided(sums: Array, log_volume: Array) -> Array:
     """``sums / exp(log_volume)``; infinite where this overflows, also if the volume is zero."""
     with np.errstate(divide="ignore", over="ignore"):

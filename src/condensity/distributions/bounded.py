@@ -30,7 +30,6 @@ from condensity._typing import Array, Indices
 from condensity.distributions import _checks as checks
 from condensity.distributions import _levelsets as levelsets
 from condensity.distributions import _quadrature as quadrature
-from condensity.distributions import _sampling as sampling
 from condensity.distributions.base import Distribution
 from condensity.distributions.block import divided
 from condensity.distributions.mixture import Mixture
@@ -303,7 +302,7 @@ class BoundedMixture(Distribution):
         with np.errstate(over="ignore", invalid="ignore"):
             mass = np.exp(log_mass)
             gain = mass * (s * (steep - tilted.sign_mean(self.free)))
-        # Where the mean is infinite, the score is too.
+        # Where the mean overflows, the difference of two such numbers has no digits.
         return np.where(np.isfinite(mass), gain - (Y[:, 0] - bound) * sign, np.inf)
 
     def hdr(self, level: float) -> list[Array]:
@@ -314,7 +313,7 @@ class BoundedMixture(Distribution):
     def hpd_level(self, Y: ArrayLike, n_draws: int = 1000, random_state: Any = None) -> Array:
         Y = checks.rows_of(Y, len(self), self.n_outputs)
         if self.n_outputs > 1:
-            return sampling.hpd_level_by_sampling(self, Y, n_draws, self.free.width, random_state)
+            return levelsets.hpd_level_by_sampling(self, Y, n_draws, self.free.width, random_state)
         heights = self._heights("hpd_level").components("hpd_level")
         u = self.bounds.free(Y)[:, 0]
         level = levelsets.hpd_level(

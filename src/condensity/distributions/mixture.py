@@ -18,7 +18,6 @@ from condensity._utils.numerics import CACHED, log_sum_exp, row_blocks
 from condensity._utils.parameters import check_count, check_rng
 from condensity.distributions import _checks as checks
 from condensity.distributions import _levelsets as levelsets
-from condensity.distributions import _sampling as sampling
 from condensity.distributions import _univariate as univariate
 from condensity.distributions import _waves as waves
 from condensity.distributions._modes import climb_to_modes
@@ -26,7 +25,7 @@ from condensity.distributions._overlap import mean_difference_of_blocks, squared
 from condensity.distributions._quantiles import quantile
 from condensity.distributions._univariate import UnivariateMixtures
 from condensity.distributions.base import Distribution
-from condensity.distributions.block import Block, without_common_frame
+from condensity.distributions.block import Block, draw_from_blocks, without_common_frame
 
 #: Exponent that lifts the tails of a density, in units of its widest Gaussian; number of values in
 #: the tails of a row for which this is worth while; largest exponent, which limits rounding errors.
@@ -419,7 +418,7 @@ class Mixture(Distribution):
         if self.n_outputs == 1:
             c, shift, scale = self.in_frame("hpd_level")
             return levelsets.hpd_level(c, (Y[:, 0] - shift) / scale)
-        return sampling.hpd_level_by_sampling(self, Y, n_draws, self.width, random_state)
+        return levelsets.hpd_level_by_sampling(self, Y, n_draws, self.width, random_state)
 
     def mean(self) -> Array:
         return self._drop_axis(self._mean())
@@ -446,7 +445,7 @@ class Mixture(Distribution):
 
     def sample(self, n: int = 1, random_state: Any = None) -> Array:
         n = check_count("n", n, low=0)
-        return self._drop_axis(sampling.draw_from_blocks(self.blocks, n, check_rng(random_state)))
+        return self._drop_axis(draw_from_blocks(self.blocks, n, check_rng(random_state)))
 
     def _mean(self) -> Array:
         out = np.zeros((len(self), self.n_outputs))
