@@ -19,13 +19,13 @@ from oblique import CASES, directions
 
 from condensity import LSCE
 from condensity.datasets import toy_a, toy_b
-from condensity.lsce import fit as lsce_fit
+from condensity.lsce import consensus as lsce_consensus
 from condensity.lsce.learning import LEARNING_CENTERS
 from condensity.metrics import squared_loss, subspace_error
 
 N_TEST = 2000
 TOYS = {"toy (a)": toy_a, "toy (b)": toy_b}
-SUBSPACES, REFINE = lsce_fit._subspaces, lsce_fit.refine_with_all
+SUBSPACES, REFINE = lsce_consensus.learn_with_all, lsce_consensus.refine_with_all
 
 
 def members_alone(data, *arguments):

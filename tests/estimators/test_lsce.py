@@ -436,7 +436,7 @@ def test_more_samples_than_all_is_chosen_with_may_come_in_any_order():
 
 
 def test_samples_that_belong_together_do_not_judge_one_another_beyond_the_subsample(monkeypatch):
-    from condensity.lsce import fit as ensemble
+    from condensity.lsce import consensus as ensemble
 
     asked = []
 

@@ -8,8 +8,7 @@ import pytest
 from condensity.explorer.exported_location import terms_of
 from condensity.fitting.gaussian_process import fit_sparse_process
 from condensity.lsce.flexible import WeightedFunctions
-from condensity.lsce.location import Constant, Plane
-from condensity.lsce.reduced import ReducedFunction
+from condensity.lsce.location import Constant, Plane, ReducedFunction
 from problems import random_sample, random_subspace
 
 DX = 5

@@ -12,6 +12,7 @@ from condensity.distributions.mixture import Mixture
 from condensity.fitting.scores import SCORES
 from condensity.fitting.simplex import minimise_on_simplex
 from condensity.lsce import crossfit as crossfit_module
+from condensity.lsce import dimension
 from condensity.lsce import fit as ensemble
 from condensity.lsce.averaged import AveragedMembers, Ensemble
 from condensity.lsce.configurations import (
@@ -270,7 +271,7 @@ def test_directions_of_a_linear_location_are_shown_if_they_describe_y_best(noisy
     linear = replace(linear, losses=np.minimum(linear.losses, plain.losses) - 0.1)
 
     def shown(used, best=linear, options=options):
-        return ensemble._shown_configuration(options, views, used, best)
+        return dimension.shown_configuration(options, views, used, best)
 
     assert shown([plain, linear]) is (plain if noisy_mean else linear)
     assert shown([plain, linear], best=plain) is plain

@@ -3,8 +3,7 @@
 import numpy as np
 
 from condensity.data.sample import Sample
-from condensity.lsce.joint_learning import learn_with_location, noise_shape
-from condensity.lsce.learning import learn_subspace
+from condensity.lsce.learning import learn_subspace, learn_with_location, noise_shape
 from condensity.lsce.location import constant_location
 from condensity.lsce.member import MemberView
 from condensity.subspaces.grassmann import projector_gap

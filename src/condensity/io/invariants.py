@@ -25,9 +25,8 @@ from condensity.fitting.trees import TreeSum
 from condensity.io.container import DamagedFileError
 from condensity.lsce.averaged import AveragedMembers, Ensemble
 from condensity.lsce.flexible import WeightedFunctions
-from condensity.lsce.location import Constant, Plane, PredictedInput
+from condensity.lsce.location import Constant, Plane, PredictedInput, ReducedFunction
 from condensity.lsce.member import Coefficients
-from condensity.lsce.reduced import ReducedFunction
 
 #: Largest number in standardised units.  Sums of products of a few such numbers are finite.
 STANDARD = 1e20

@@ -35,9 +35,14 @@ from condensity.io.container import DamagedFileError, pack, unpack
 from condensity.io.integrity import check_integrity
 from condensity.lsce.averaged import AveragedMembers, Ensemble
 from condensity.lsce.flexible import WeightedFunctions
-from condensity.lsce.location import Constant, FittedRegressor, Plane, PredictedInput
+from condensity.lsce.location import (
+    Constant,
+    FittedRegressor,
+    Plane,
+    PredictedInput,
+    ReducedFunction,
+)
 from condensity.lsce.member import Coefficients
-from condensity.lsce.reduced import ReducedFunction
 from condensity.tables.evaluate import Evaluation
 from condensity.tables.frames import Column
 from condensity.tables.model import TableModel

@@ -8,10 +8,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from condensity._typing import Array, Mask
+from condensity.data.prepare import TrainingData
 from condensity.lsce.configurations import Configuration
-from condensity.lsce.learning import subspace_without
+from condensity.lsce.full_data import refine_with_all
+from condensity.lsce.learning import (
+    learn_subspace,
+    learn_with_location,
+    learning_problem,
+    refine_subspace,
+    refinement_problem,
+    starting_points,
+    subspace_containing,
+    subspace_without,
+)
 from condensity.lsce.member import MemberView
+from condensity.lsce.settings import EnsembleOptions
 from condensity.subspaces.chart import Minimum
+
+#: The final subspace is refined with kernels that are wider in z by this factor: it is then nearer
+#: to the true subspace, while the members' kernels are chosen to describe y.
+WIDENING = float(np.sqrt(2.0))
+#: If the subsample has less than this share of the total weight, a subspace refined on all samples
+#: is better than the average over the members' subspaces.
+LARGE_SHARE = 0.5
 
 
 def rescaled_subspace(units: Array, own: Array, W: Array) -> Array:
@@ -87,3 +106,59 @@ class LearnedSubspaces:
         lead, dx = view.location.directions, len(active)
         own, *others = (subspace_without(lead, W)[:, :dx] for W in (self.common, *members))
         return complete_subspace(own, active), consensus(others)[1]
+
+
+def learn_with_all_and_location(
+    data: TrainingData, options: EnsembleOptions, c: Configuration, view: MemberView
+) -> LearnedSubspaces:
+    """The members' subspaces, and one learned from all samples that starts from their consensus.
+
+    ``view`` has no location.
+    """
+    members, remaining = member_subspaces(c, view), data.remaining
+    alone, max_steps = options.n_members == 1, options.search.max_steps
+    final = learn_with_location(max_steps, (view, consensus(members)[0]))
+    if remaining is not None and data.labels is None:
+        final = refine_with_all(view, final.W, learning_problem(view, final.W), remaining)
+        alone = alone or remaining.share < LARGE_SHARE
+    return LearnedSubspaces(members, [*([] if alone else members), final.W], final)
+
+
+def learn_with_all(
+    data: TrainingData,
+    options: EnsembleOptions,
+    c: Configuration,
+    view: MemberView,
+    rng: np.random.Generator,
+) -> LearnedSubspaces:
+    """The members' subspaces, and the one learned from all samples.
+
+    The latter starts from the consensus of the members, from their subspaces and from random ones.
+    """
+    dz, search, remaining = c.n_components, options.search, data.remaining
+    members = member_subspaces(c, view) if c.crossfit is not None else []
+    lead, alone = view.location.directions, options.n_members == 1
+    active = view.active(data.active)
+    starts = starting_points(view, active, dz, search.n_starts, rng)
+    if dz == 0 or dz >= active.sum():  # there is only one subspace
+        return LearnedSubspaces(members, starts, Minimum(starts[0], np.nan, 0))
+    if members:
+        common = [subspace_containing(lead, W) for W in (consensus(members)[0], *members)]
+        starts = [*common, *starts]
+    final = learn_subspace(search.max_steps, (view, starts))
+    refined = c.refined or not members
+    if refined:
+        item = view, [final.W, *starts[: min(1, len(members))]], c.setting
+        final = refine_subspace(search.max_steps, item, widening=WIDENING)
+    # The remaining samples have no labels, so samples that belong together could not be left out
+    # together.  A location that depends on all inputs would be evaluated in every step.
+    if remaining is not None and data.labels is None and not view.location.anywhere:
+        problem = (
+            refinement_problem(view, final.W, c.setting, WIDENING)
+            if refined
+            else learning_problem(view, final.W)
+        )
+        final = refine_with_all(view, final.W, problem, remaining)
+        alone = alone or remaining.share < LARGE_SHARE
+    averaged = [] if alone else [subspace_containing(lead, W) for W in members]
+    return LearnedSubspaces(members, [*averaged, final.W], final)

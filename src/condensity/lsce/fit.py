@@ -35,34 +35,26 @@ from condensity.lsce.configurations import (
     reselect_setting,
     stacking_excess,
 )
-from condensity.lsce.consensus import LearnedSubspaces, consensus, member_subspaces
-from condensity.lsce.crossfit import Crossfit
-from condensity.lsce.dimension import Comparison, compare
-from condensity.lsce.full_data import PendingFit, fit_coefficients, refine_with_all, refit_location
-from condensity.lsce.joint_learning import learn_with_location
-from condensity.lsce.learning import (
-    learn_subspace,
-    learning_problem,
-    refine_subspace,
-    refinement_problem,
-    starting_points,
-    subspace_containing,
+from condensity.lsce.consensus import (
+    LearnedSubspaces,
+    consensus,
+    learn_with_all,
+    learn_with_all_and_location,
+    member_subspaces,
 )
-from condensity.lsce.location import Locator
+from condensity.lsce.crossfit import Crossfit
+from condensity.lsce.dimension import Comparison, compare, shown_configuration
+from condensity.lsce.full_data import PendingFit, fit_coefficients, refit_location
+from condensity.lsce.learning import (
+    learn_with_location,
+)
+from condensity.lsce.location import Locator, ReducedLocator
 from condensity.lsce.member import MemberView, OutputKernels
-from condensity.lsce.reduced import ReducedLocator
 from condensity.lsce.settings import EnsembleOptions, first_setting
 from condensity.lsce.stacking import stack
-from condensity.subspaces.chart import Minimum
 
 #: Largest number of centres of a member during model selection; the final model uses all centres.
 SELECTION_CENTERS = 200
-#: The final subspace is refined with kernels that are wider in z by this factor: it is then nearer
-#: to the true subspace, while the members' kernels are chosen to describe y.
-WIDENING = float(np.sqrt(2.0))
-#: If the subsample has less than this share of the total weight, a subspace refined on all samples
-#: is better than the average over the members' subspaces.
-LARGE_SHARE = 0.5
 #: Largest number of components with which a location that is a function of z is tried.
 REDUCED_COMPONENTS = 6
 
@@ -126,7 +118,7 @@ def fit_ensemble(
     pending = [_pending(c, views[c.key], learned[id(c)].averaged) for c, _ in used]
     averages = fit_coefficients(pending, data.remaining)
     parts = [(w, average) for (_, w), average in zip(used, averages, strict=True)]
-    shown = _shown_configuration(options, views, [c for c, _ in used], best)
+    shown = shown_configuration(options, views, [c for c, _ in used], best)
     if id(shown) not in learned:  # it has no weight
         learned[id(shown)] = _learned(data, options, shown, views, rng)
     W, agreement = learned[id(shown)].reported(views[shown.key], data.active)
@@ -227,7 +219,7 @@ def _add_reduced(
     strict = [c for c in configurations if not views[c.key].location.anywhere]
     plain = next(c.crossfit for c in strict if c.location == "none")
     assert plain is not None
-    most = min(REDUCED_COMPONENTS, int(data.active.sum()) - 1)
+    most = min(max(REDUCED_COMPONENTS, options.n_components or 0), int(data.active.sum()) - 1)
     added: list[Configuration] = []
     for dz in range(1, 0 if plain.by_cells else most + 1):
         start = min((c for c in strict if c.n_components == dz), key=_loss, default=None)
@@ -245,7 +237,8 @@ def _add_reduced(
         added.append(new)
         if new.n_components > min(added, key=_loss).n_components:
             break
-    kept = [c for c in configurations if not (options.only_reduced and c.n_components)]
+    only = options.only_reduced and added
+    kept = [c for c in configurations if not (only and c.n_components)]
     return [*kept, *added]
 
 
@@ -325,33 +318,6 @@ def _too_few_components(options: EnsembleOptions, views: dict[str, MemberView]) 
     )
 
 
-def _shown_configuration(
-    options: EnsembleOptions,
-    views: dict[str, MemberView],
-    used: Sequence[Configuration],
-    best: Configuration,
-) -> Configuration:
-    """The configuration, of those in the average, whose directions are reported.
-
-    A linear location fixes directions at the slope of a regression.  It may describe y well even if
-    these directions are inaccurate, for instance if the variance of y depends on x.  So they are
-    compared with those of the configuration without location, by the held-out loss of densities
-    without location, if that configuration is part of the average.  A single model depends on x
-    through its own directions alone, so these are reported.
-    """
-    if options.n_members == 1 or best.location != "linear":
-        return best
-    same_size = (c for c in used if c.n_components == best.n_components)
-    plain = next((c for c in same_size if c.location == "none"), best)
-    if plain is best or plain.crossfit is None:
-        return best
-    swapped = replace(plain, Ws=best.Ws)
-    search = options.search_space(views["none"])
-    swapped = reselect_setting(swapped, plain.crossfit, search)
-    plain.crossfit.clear()
-    return best if swapped.loss < plain.loss else plain
-
-
 def _pending(c: Configuration, view: MemberView, Ws: Sequence[Array]) -> PendingFit:
     return PendingFit(OutputKernels.build(view, c.setting.sigma_y), c.setting, Ws)
 
@@ -365,63 +331,7 @@ def _learned(
 ) -> LearnedSubspaces:
     """The subspaces of a configuration; a location that is a function of z follows them."""
     if c.start is None:
-        return _subspaces(data, options, c, views[c.key], rng)
-    learned = _subspaces_with_location(data, options, c, views["none"])
+        return learn_with_all(data, options, c, views[c.key], rng)
+    learned = learn_with_all_and_location(data, options, c, views["none"])
     views[c.key] = _reduced_view(data, options, learned.common)
     return learned
-
-
-def _subspaces_with_location(
-    data: TrainingData, options: EnsembleOptions, c: Configuration, view: MemberView
-) -> LearnedSubspaces:
-    """The members' subspaces, and one learned from all samples that starts from their consensus.
-
-    ``view`` has no location.
-    """
-    members, remaining = member_subspaces(c, view), data.remaining
-    alone, max_steps = options.n_members == 1, options.search.max_steps
-    final = learn_with_location(max_steps, (view, consensus(members)[0]))
-    if remaining is not None and data.labels is None:
-        final = refine_with_all(view, final.W, learning_problem(view, final.W), remaining)
-        alone = alone or remaining.share < LARGE_SHARE
-    return LearnedSubspaces(members, [*([] if alone else members), final.W], final)
-
-
-def _subspaces(
-    data: TrainingData,
-    options: EnsembleOptions,
-    c: Configuration,
-    view: MemberView,
-    rng: np.random.Generator,
-) -> LearnedSubspaces:
-    """The members' subspaces, and the one learned from all samples.
-
-    The latter starts from the consensus of the members, from their subspaces and from random ones.
-    """
-    dz, search, remaining = c.n_components, options.search, data.remaining
-    members = member_subspaces(c, view) if c.crossfit is not None else []
-    lead, alone = view.location.directions, options.n_members == 1
-    active = view.active(data.active)
-    starts = starting_points(view, active, dz, search.n_starts, rng)
-    if dz == 0 or dz >= active.sum():  # there is only one subspace
-        return LearnedSubspaces(members, starts, Minimum(starts[0], np.nan, 0))
-    if members:
-        common = [subspace_containing(lead, W) for W in (consensus(members)[0], *members)]
-        starts = [*common, *starts]
-    final = learn_subspace(search.max_steps, (view, starts))
-    refined = c.refined or not members
-    if refined:
-        item = view, [final.W, *starts[: min(1, len(members))]], c.setting
-        final = refine_subspace(search.max_steps, item, widening=WIDENING)
-    # The remaining samples have no labels, so samples that belong together could not be left out
-    # together.  A location that depends on all inputs would be evaluated in every step.
-    if remaining is not None and data.labels is None and not view.location.anywhere:
-        problem = (
-            refinement_problem(view, final.W, c.setting, WIDENING)
-            if refined
-            else learning_problem(view, final.W)
-        )
-        final = refine_with_all(view, final.W, problem, remaining)
-        alone = alone or remaining.share < LARGE_SHARE
-    averaged = [] if alone else [subspace_containing(lead, W) for W in members]
-    return LearnedSubspaces(members, [*averaged, final.W], final)

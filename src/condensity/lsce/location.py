@@ -6,6 +6,9 @@ closed form, ``r_F = (I - H_FF)^-1 (y_F - m(x_F))`` for samples F left out toget
 matrix.  F is a single sample, or a whole fold if the caller's folds keep samples together.  For a
 regressor they are out-of-fold residuals.
 
+A reduced location is a smooth function of the directions z = W x.  So y depends on x only through
+z, also if its mean is curved, and the kernels of the density need not follow the mean.
+
 The value of a location that may depend on all inputs is one more input of the density of the
 residuals, and always part of z: the spread and the shape of y often change with the mean of y.
 """
@@ -22,9 +25,12 @@ from sklearn.utils.validation import has_fit_parameter
 
 from condensity._typing import Array, Indices
 from condensity._utils.seeds import fill_seeds
+from condensity.fitting.gaussian_process import SmoothFunction, fit_sparse_process
 
 #: Ridge penalties, relative to the inputs' variances.
 PENALTIES = tuple(np.logspace(-5.0, 1.5, 14).tolist())
+#: Number of samples that carry a smooth function of z: few are enough in a few dimensions.
+REDUCED_CENTERS = 300
 #: Folds for the out-of-fold residuals of a regressor.
 INNER_FOLDS = 5
 #: Limits for rows that are repeated to fit a regressor that does not accept weights: copies of the
@@ -299,3 +305,29 @@ class FittedRegressor:
     def __call__(self, X: Array) -> Array:
         """Predict for the rows of ``X`` (m, dx)."""
         return np.asarray(self.model.predict(X), dtype=float).reshape(len(X), -1)
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedFunction:
+    """A function of ``z = W x`` as a function of x."""
+
+    W: Array  # (dz, dx)
+    function: SmoothFunction
+
+    def __call__(self, X: Array) -> Array:
+        """For the rows of ``X`` (m, dx)."""
+        return self.function(X @ self.W.T)
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedLocator:
+    """Learns a location that depends on x through given directions."""
+
+    W: Array  # (dz, dx)
+
+    def __call__(
+        self, X: Array, Y: Array, weight: Array, labels: Indices | None = None
+    ) -> Location:
+        """Fit to samples with weights; see ``Locator``."""
+        function, residuals = fit_sparse_process(X @ self.W.T, Y, weight, labels, REDUCED_CENTERS)
+        return Location(ReducedFunction(self.W, function), residuals, self.W)

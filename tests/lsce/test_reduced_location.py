@@ -11,9 +11,9 @@ from condensity.fitting import gaussian_process
 from condensity.fitting.gaussian_process import Hyperparameters
 from condensity.lsce import reduced
 from condensity.lsce.consensus import complete_subspace
+from condensity.lsce.location import ReducedFunction, ReducedLocator
 from condensity.lsce.location_names import check_location
 from condensity.lsce.member import MemberView
-from condensity.lsce.reduced import ReducedFunction, ReducedLocator
 from problems import random_subspace
 
 DX = 4
