@@ -72,7 +72,7 @@ WITHOUT = {
     "all centres": ({}, {f"{ROOM}.fit.reselect_setting": lambda c, crossfit, search: c}),
     "refining": (
         {},
-        {f"{ROOM}.configurations.refine_subspace": same, f"{ROOM}.fit.refine_subspace": same},
+        {f"{ROOM}.configurations.refine_subspace": same, f"{ROOM}.consensus.refine_subspace": same},
     ),
     "stretching": ({}, {f"{ROOM}.fit.best_stretch": unstretched}),
     "linear location": ({"location": "none"}, {}),

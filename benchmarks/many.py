@@ -64,7 +64,7 @@ def run(case, seed, variant, options):
     started = time.process_time()
     with ExitStack() as stack:
         for name, part in VARIANTS[variant].items():
-            stack.enter_context(patch.object(lsce_fit, name, part))
+            stack.enter_context(patch.object(lsce_consensus, name, part))
         model = LSCE(
             len(W), n_members=5, location="none", subsample=options.subsample, random_state=seed
         ).fit(X, y)

@@ -98,6 +98,7 @@ def test_only_plain_values_are_built():
         "NeighborDensity",
         "Plane",
         "PredictedInput",
+        "ReducedFunction",
         "Sample",
         "Scaling",
         "SmoothFunction",

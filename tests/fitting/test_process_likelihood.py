@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from condensity.fitting.process_likelihood import ProcessLikelihood
+from condensity.fitting.process_likelihood import JITTER, ProcessLikelihood
 
 
 def a_likelihood(dy, n=12):
@@ -22,7 +22,8 @@ def covariance(problem):
     K = np.empty((n, n))
     for i, j in np.ndindex(n, n):
         d = A @ (problem.X[i] - problem.X[j])
-        K[i, j] = height * np.exp(-(d @ d) / 2) + 1.0 + (i == j) * noise * problem.noise_shape[i]
+        same = noise * problem.noise_shape[i] + JITTER * height
+        K[i, j] = height * np.exp(-(d @ d) / 2) + 1.0 + (i == j) * same
     return K
 
 

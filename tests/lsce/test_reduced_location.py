@@ -9,7 +9,7 @@ from condensity import LSCE
 from condensity.data.sample import Sample
 from condensity.fitting import gaussian_process
 from condensity.fitting.gaussian_process import Hyperparameters
-from condensity.lsce import reduced
+from condensity.lsce import location
 from condensity.lsce.consensus import complete_subspace
 from condensity.lsce.location import ReducedFunction, ReducedLocator
 from condensity.lsce.location_names import check_location
@@ -90,7 +90,7 @@ def test_residuals_are_those_of_locations_without_the_samples(fixed, dy, labels)
 
 def test_few_samples_carry_the_function(monkeypatch):
     W, s = curved(n=50)
-    monkeypatch.setattr(reduced, "CENTERS", 10)
+    monkeypatch.setattr(location, "REDUCED_CENTERS", 10)
     found = ReducedLocator(W)(s.X, s.Y, s.weight)
     assert found.at.function.centers.shape == (10, 2)
     assert found.residuals.shape == (50, 1)

@@ -264,7 +264,8 @@ class Mixture(Distribution):
             if len(rows) and steep * np.abs(y).max() < MOST_STEEP:
                 log_mass, tilted = self[rows].tilt(np.array([power]))
                 values, unknown = waves.pdf_on(tilted.blocks, y)
-                values *= np.exp(log_mass[:, None] - power * y)
+                with np.errstate(over="ignore", invalid="ignore"):  # not where p is faint
+                    values *= np.exp(log_mass[:, None] - power * y)
                 out[rows] = np.where(faint[rows], values, out[rows])
                 faint[rows] &= unknown
         row, point = np.nonzero(faint)

@@ -21,6 +21,11 @@ from condensity._typing import Array
 from condensity.fitting.gaussian_process import inverse_and_log_det
 from condensity.fitting.kernels import gaussian, squared_distances
 
+#: Limits of the logarithms of b and a; beyond them the value is constant.
+LIMITS = np.log([[1e-5, 1e3], [1e-4, 1e4]])
+#: Added to the diagonal, relative to a: nearby inputs have almost the same covariances.
+JITTER = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class ProcessLikelihood:
@@ -45,9 +50,11 @@ class ProcessLikelihood:
         float, ndarray of shape (dz, dx), ndarray of shape (2,)
             The value, and its derivatives with respect to ``A`` and ``logs``.
         """
-        (n, dy), (noise, height) = self.Y.shape, np.exp(logs)
+        inside = (logs > LIMITS[:, 0]) & (logs < LIMITS[:, 1])
+        (n, dy), (noise, height) = self.Y.shape, np.exp(np.clip(logs, *LIMITS.T))
         Z = self.X @ A.T
         bells = height * gaussian(squared_distances(Z, Z), 1.0)
+        bells[np.diag_indices(n)] *= 1.0 + JITTER
         K = bells + 1.0
         K[np.diag_indices(n)] += noise * self.noise_shape
         inverse, log_det = inverse_and_log_det(K)
@@ -61,4 +68,4 @@ class ProcessLikelihood:
         R = M * bells
         by_matrix = (R @ Z - R.sum(axis=1)[:, None] * Z).T @ self.X
         by_noise = 0.5 * noise * (np.diagonal(M) @ self.noise_shape)
-        return value, by_matrix, np.array([by_noise, 0.5 * R.sum()])
+        return value, by_matrix, inside * np.array([by_noise, 0.5 * R.sum()])

@@ -6,7 +6,8 @@ directions the samples support.
 1. The reference is the best configuration without location.  A better one with another location
    takes its place only if the difference is clear: a linear location fixes directions at the slope
    of a regression, and where this slope is inaccurate, more components make up for it.
-2. Fewer components are enough if they are not clearly worse than the reference.
+2. Fewer components are enough if they are not clearly worse than the reference.  If the reference
+   has a location, so must they.
 3. Of the numbers that are enough, the largest one is reported whose members agree on all of their
    directions.  If there is none, the smallest one is reported.
 
@@ -33,6 +34,8 @@ CLEARLY_BETTER = 2.0
 #: Fewer components are enough if the loss is higher by no more than one standard error, or by no
 #: more than this share.
 SHARE = 0.02
+#: Components beyond those of the location must lower the loss by this share.
+LEAST_GAIN = 0.002
 #: Members agree on a direction if this eigenvalue of their mean projector is at least this large.
 AGREEMENT = 0.7
 
@@ -59,7 +62,10 @@ def compare(
     if any(c.crossfit is None for c in configurations):
         return None
     through_directions = [
-        c for c in configurations if c.n_components and not views[c.key].location.anywhere
+        c
+        for c in configurations
+        if c.n_components and not views[c.key].location.anywhere
+        if needs_components(c, configurations, views)
     ]
     eligible = through_directions or [c for c in configurations if c.n_components]
     reference = find_reference(eligible)
@@ -94,6 +100,25 @@ def member_agreement(c: Configuration, view: MemberView) -> float:
     return float(consensus(member_subspaces(c, view))[1][c.n_components - 1])
 
 
+def _comparable(c: Configuration, reference: Configuration) -> bool:
+    """Whether both have a location, or both have none."""
+    return (c.location == "none") == (reference.location == "none")
+
+
+def needs_components(
+    c: Configuration, configurations: Sequence[Configuration], views: dict[str, MemberView]
+) -> bool:
+    """Whether the components beyond the directions of a linear location lower the loss.
+
+    If they do not, the kernels are so wide that these components do not matter.
+    """
+    n_lead = len(views[c.key].location.directions)
+    alone = next((o for o in configurations if o.key == c.key and o.n_components == 0), None)
+    if alone is None or alone.crossfit is None or not 0 < n_lead < c.n_components:
+        return True
+    return c.loss < alone.loss - alone.crossfit.score.worth(alone.loss, LEAST_GAIN)
+
+
 def supported_components(
     configurations: Sequence[Configuration],
     reference: Configuration,
@@ -109,7 +134,7 @@ def supported_components(
         for c, passes, agrees in zip(
             configurations, excess <= tolerance, agreement >= AGREEMENT, strict=True
         )
-        if passes and c.location == reference.location and c.n_components <= reference.n_components
+        if passes and _comparable(c, reference) and c.n_components <= reference.n_components
     ]
     reproducible = [size for size, agrees in enough if agrees]
     return max(reproducible) if reproducible else min(size for size, _ in enough)
