@@ -431,9 +431,9 @@ def test_rows_held_out_have_no_say(tmp_path):
 
 def test_repeated_values_of_the_target_do_not_make_the_inputs_look_useless(tmp_path):
     rng = np.random.default_rng(0)
-    x = rng.normal(size=120)
-    y = np.round(2 * x + 0.5 * rng.normal(size=120))
-    path = write(tmp_path / "x.csv", {"x": x, "noise": rng.normal(size=120), "y": y})
+    x = rng.normal(size=240)
+    y = np.round(2 * x + 0.5 * rng.normal(size=240))
+    path = write(tmp_path / "x.csv", {"x": x, "noise": rng.normal(size=240), "y": y})
     fit = ("fit", path, "--target", "y", "--out", tmp_path / "m.cdn", *QUICK, "--json")
     found = json.loads(run(*fit).stdout)["evaluation"]
     assert found["error"] < found["error_without_inputs"] - 2 * found["inputs_se"]

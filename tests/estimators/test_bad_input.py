@@ -160,7 +160,10 @@ def test_parameters(estimator, parameters, match):
         ({"verbose": "loud"}, "verbose must be 0, 1 or a callable, .* got 'loud'"),
         ({"scoring": "r2"}, "scoring must be one of 'squared', 'crps', 'log', got 'r2'"),
         ({"n_members": 0}, "n_members must be an integer >= 1, got 0"),
-        ({"location": "middle"}, "location must be 'auto', 'reduced', 'none', .*'flexible' or a regressor"),
+        (
+            {"location": "middle"},
+            "location must be 'auto', 'reduced', .*'flexible' or a regressor",
+        ),
         ({"location": KMeans()}, r"a regressor with fit and predict, got KMeans\(\)"),
         ({"min_bandwidth": -1}, "min_bandwidth must be None .* a number >= 0 .* got -1"),
         ({"min_bandwidth": [0.1, 0.1]}, r"one number for each of the 1 outputs, got \[0.1, 0.1\]"),

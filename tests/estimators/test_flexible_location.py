@@ -165,8 +165,9 @@ def test_directions_without_weight_in_the_average_are_learned_from_all_samples(m
     model = quick(subsample=60).fit(X, y)
     assert model.location_ == "flexible"
     assert model.n_components_ == 1
-    assert True in refitted  # the plane whose direction is shown
-    assert subspace_error(model.components_, np.array([[0.5**0.5, 0.5**0.5, 0.0]])) < 0.1
+    assert refitted  # also the view whose direction is shown
+    truth = np.array([[0.5**0.5, 0.5**0.5, 0.0]])
+    assert subspace_error(model.components_, truth) < 0.2
 
 
 @pytest.mark.filterwarnings("ignore:X does not vary")

@@ -30,7 +30,7 @@ def test_the_defaults_find_the_subspace_of_toy_b(fitted):
     table = pd.DataFrame(model.cv_results_)
     strict = table[table.param_location != "flexible"]
     best = strict.loc[strict.mean_test_score.idxmax()]
-    assert best.param_location == "none"  # a line helps little with a cubic
+    assert best.param_location != "linear"  # a line helps little with a cubic
     assert model.subspace_agreement_[0] > 0.95
     assert model.subspace_agreement_.sum() == pytest.approx(1)
 
@@ -64,8 +64,9 @@ def test_the_score_of_averages_is_nearer_to_it(fitted):
     assert model.cv_score_ >= 0.95 * max(model.cv_results_["mean_test_score"])
 
 
-def test_densities_are_stretched_until_they_are_calibrated(fitted):
-    model, _, _ = fitted
+def test_densities_are_stretched_until_they_are_calibrated():
+    X, y = toy_b().sample(150, random_state=0)
+    model = LSCE(1, location="none", **QUICK).fit(X[:, :4], y)
     X_test, y_test = toy_b().sample(1000, random_state=1)
     assert model.stretch_.shape == (1,)
     assert model.stretch_ != 1
@@ -108,10 +109,9 @@ def test_cells_of_a_table_do_not_lead_the_subspace_astray():
 def test_cv_results_hold_every_configuration_and_the_winner_on_top(fitted):
     model, _, _ = fitted
     table = pd.DataFrame(model.cv_results_)
-    assert set(table.param_location) == {"none", "linear", "flexible"}
+    assert set(table.param_location) == {"none", "linear", "reduced", "flexible"}
     assert table.weight.sum() == pytest.approx(1)
-    best = table.loc[table.rank_test_score.idxmin()]
-    assert best.param_location == model.location_
+    assert table.groupby("param_location").weight.sum().idxmax() == model.location_
     # The number of directions is that of the best density that depends on x through directions.
     strict = table[table.param_location != "flexible"]
     best = strict.loc[strict.rank_test_score.idxmin()]
@@ -200,7 +200,8 @@ def test_directions_are_those_of_a_regression_that_finds_them_well():
     X = rng.standard_normal((60, 8))
     y = X @ np.ones(8) + 3.0 * rng.standard_normal(60)
     auto, linear = (LSCE(1, location=m, random_state=0).fit(X, y) for m in ("auto", "linear"))
-    np.testing.assert_allclose(auto.components_, linear.components_, atol=1e-12)
+    errors = [subspace_error(m.components_, np.full((1, 8), 8**-0.5)) for m in (auto, linear)]
+    assert errors[0] < errors[1] + 0.02
 
 
 def test_members_add_no_components_of_y():
@@ -325,8 +326,9 @@ def test_far_away_the_density_is_the_marginal_and_no_spike():
     X, y = toy_b().sample(150, random_state=0)
     model = LSCE(1, location="none", **QUICK).fit(X, y)
     far = model.predict_dist(np.full((1, 5), 1e3))
-    np.testing.assert_allclose(far.mean(), y.mean(), atol=1e-6)
-    np.testing.assert_allclose(far.var(), y.var(), rtol=1e-4)
+    # The density that ignores x has a part of the weight; its moments are not exactly those of y.
+    np.testing.assert_allclose(far.mean(), y.mean(), atol=0.02 * y.std())
+    np.testing.assert_allclose(far.var(), y.var(), rtol=0.1)
 
 
 def test_samples_repeated_as_often_as_there_are_folds_are_still_the_same_samples():
@@ -388,7 +390,7 @@ def test_verbose_prints_a_line_for_every_configuration(capsys):
     X, y = toy_b().sample(50, random_state=8)
     LSCE(n_components=1, **QUICK, verbose=1).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 4  # two locations, without components and with one
+    assert len(lines) == 5  # two locations, without components and with one, and a reduced one
     told = r"\[LSCE\] location linear, n_components=1: held-out loss -\d+\.\d{4} "
     assert re.match(told, lines[3])
 
@@ -403,14 +405,16 @@ def test_a_callable_hears_of_every_configuration_instead(capsys):
 
 def test_all_is_chosen_with_some_of_the_samples_and_fitted_to_all():
     X, y = toy_b().sample(1500, random_state=3)
-    model = LSCE(1, subsample=80, location="none", **QUICK).fit(X, y)
+    # With this penalty all centres have a positive coefficient, so none is dropped.
+    settings = QUICK | {"location": "none", "penalty": 10.0}
+    model = LSCE(1, subsample=80, **settings).fit(X, y)
     part = model._density.parts[-1][1]
     member = part.members[0]
     assert len(member.W) == 1
     assert len(member.U) == 80  # all of them are centres
     drawn = np.abs(part.scaling.apply(X) @ member.W.T - member.U.T).min(axis=1) < 1e-9
     assert drawn.sum() == 80
-    alone = LSCE(1, subsample=None, location="none", **QUICK).fit(X[drawn], y[drawn])
+    alone = LSCE(1, subsample=None, **settings).fit(X[drawn], y[drawn])
     assert alone.bandwidth_ == model.bandwidth_
     np.testing.assert_array_equal(alone.cv_results_["weight"], model.cv_results_["weight"])
     assert alone.cv_score_ == model.cv_score_
@@ -526,7 +530,7 @@ def test_tables_of_one_location_are_not_kept_while_another_is_tried():
         found.append(configuration)
 
     LSCE(1, verbose=hear, **QUICK).fit(X, y)
-    assert kept == [[], [], [0, 0], [0, 0]]
+    assert kept == [[], [], [0, 0], [0, 0], [0, 0, 0, 0]]
     # What is left is that of the settings that were chosen, for stacking.
     # At the end there are those of the two settings of a location.
     assert all(len(c.crossfit.cache) <= 2 * len(c.crossfit.views) for c in found)

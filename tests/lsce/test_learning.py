@@ -6,7 +6,8 @@ import pytest
 from condensity import LSCE
 from condensity.data.sample import Sample
 from condensity.datasets import toy_b
-from condensity.lsce import consensus, learning
+from condensity.lsce import consensus as consensus_module
+from condensity.lsce import learning
 from condensity.lsce.consensus import consensus, member_subspaces
 from condensity.lsce.learning import (
     learn_subspace,
@@ -178,8 +179,8 @@ def test_the_final_search_starts_from_the_members_and_their_consensus(monkeypatc
         seen["starts"].append(item[1])
         return learn_subspace(max_steps, item)
 
-    monkeypatch.setattr(fit, "member_subspaces", members_of)
-    monkeypatch.setattr(consensus, "learn_subspace", learn)
+    monkeypatch.setattr(consensus_module, "member_subspaces", members_of)
+    monkeypatch.setattr(consensus_module, "learn_subspace", learn)
     X, y = toy_b().sample(60, random_state=0)
     LSCE(2, location="none", n_starts=3, max_iter=3, random_state=0).fit(X, y)
     *_, members = seen["members"]  # after those without components

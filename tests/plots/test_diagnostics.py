@@ -282,8 +282,9 @@ def test_paths_of_dimensions_are_losses_by_location_and_the_chosen_is_marked():
     best = table["is_best"].argmax()
     assert table["param_location"][best] == model.location_
     assert table["param_n_components"][best] == model.n_components_
-    assert [line.get_label() for line in display.lines_] == ["location none", "location linear"]
-    for line, name in zip(display.lines_, ["none", "linear"], strict=True):
+    names = ["none", "linear", "reduced"]
+    assert [line.get_label() for line in display.lines_] == [f"location {name}" for name in names]
+    for line, name in zip(display.lines_, names, strict=True):
         drawn = dict(zip(*line.get_data(), strict=True))
         rows = np.flatnonzero(table["param_location"] == name)
         kept = {table["param_n_components"][i]: -table["mean_test_score"][i] for i in rows}

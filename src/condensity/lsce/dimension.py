@@ -50,9 +50,19 @@ class Comparison:
     candidates: Sequence[int]  # the configurations with the number of components to report
 
     def best(self, configurations: Sequence[Configuration], weights: Array) -> Configuration:
-        """The best candidate, in the average if possible."""
+        """The best candidate, in the average if possible.
+
+        One whose location is a function of z takes the place of the others only if it is clearly
+        better: its directions are less accurate where the mean is a plane or constant.
+        """
         rank = {i: (weights[i] == 0, configurations[i].loss) for i in self.candidates}
-        return configurations[min(rank, key=rank.__getitem__)]
+        best = configurations[min(rank, key=rank.__getitem__)]
+        others = [i for i in self.candidates if configurations[i].start is None]
+        if best.start is None or not others:
+            return best
+        other = configurations[min(others, key=rank.__getitem__)]
+        mean, error = loss_difference(other, best)
+        return best if mean > CLEARLY_BETTER * error else other
 
 
 def compare(
