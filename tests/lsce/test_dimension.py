@@ -17,9 +17,10 @@ from condensity.lsce.dimension import (
     find_reference,
     loss_difference,
     member_agreement,
+    needs_components,
     supported_components,
 )
-from condensity.lsce.location import constant_location
+from condensity.lsce.location import constant_location, linear_location
 from condensity.lsce.member import MemberView
 from condensity.lsce.settings import Setting
 from crossfits import crossfit
@@ -95,6 +96,36 @@ def test_only_the_location_of_the_reference_counts():
     assert reported(made, [0.1, 0.1]) == 2
     clearly = [configuration("none", 1, -1.0), configuration("linear", 2, -1.5)]
     assert reported(clearly, [0.9, 0.9]) == 2
+
+
+def test_with_a_location_other_locations_count_too():
+    made = [configuration("none", 1, -1.0), configuration("linear", 1, -1.49)]
+    made.append(configuration("reduced", 2, -1.5))
+    assert reported(made, [0.9, 0.9, 0.6]) == 1
+    assert reported(made, [0.9, 0.9, 0.8]) == 2
+
+
+def test_components_beyond_those_of_a_linear_location_must_lower_the_loss():
+    view = MemberView.of(FIT.whole, np.zeros(N), np.arange(N), linear_location)
+    (n_lead,), views = {len(view.location.directions)}, {"linear": view, "none": view}
+    alone = configuration("linear", 0, -1.0)
+    for loss, needed in ((-1.0, False), (-1.0019, False), (-1.0021, True)):
+        more = configuration("linear", n_lead + 1, loss)
+        assert needs_components(more, [alone, more], views) is needed
+        assert needs_components(more, [more], views)
+    own = configuration("linear", n_lead, -1.0)
+    assert needs_components(own, [alone, own], views)
+
+
+@pytest.mark.parametrize(("loss", "clearly"), [(-1.19, False), (-1.21, True)])
+def test_directions_of_a_reduced_location_are_reported_if_it_is_clearly_better(loss, clearly):
+    plain = configuration("none", 1, -1.0)
+    reduced = replace(configuration("reduced", 1, loss, noise=0.1), start=plain)
+    nothing, made = np.zeros(2), [plain, reduced]
+    best = Comparison(nothing, nothing, nothing, [0, 1]).best(made, np.array([0.5, 0.5]))
+    assert best is (reduced if clearly else plain)
+    alone = Comparison(nothing, nothing, nothing, [1]).best(made, np.array([0.5, 0.5]))
+    assert alone is reduced
 
 
 def test_agreement_is_that_of_the_last_direction():
