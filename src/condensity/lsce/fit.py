@@ -115,7 +115,7 @@ def fit_ensemble(
         keys = {c.key for c in (best, *(c for c, _ in used)) if c.start is None}
         views |= {key: refit_location(views[key], Y, remaining) for key in keys}
     learned = {id(c): _learned(data, options, c, views, rng) for c, _ in used}
-    pending = [_pending(c, views[c.key], learned[id(c)].averaged) for c, _ in used]
+    pending = [_pending(options, c, views[c.key], learned[id(c)].averaged) for c, _ in used]
     averages = fit_coefficients(pending, data.remaining)
     parts = [(w, average) for (_, w), average in zip(used, averages, strict=True)]
     shown = shown_configuration(options, views, [c for c, _ in used], best)
@@ -228,10 +228,11 @@ def _add_reduced(
         items = list(zip(plain.views, start.Ws, strict=True))
         ends = mapper(partial(learn_with_location, options.search.max_steps), items)
         Ws = [end.W for end in ends]
+        members = member_subspaces(replace(start, Ws=Ws, crossfit=plain), views["none"])
+        view = _reduced_view(data, options, consensus(members)[0])
         crossfit = cross_fit(data, options, "reduced", [ReducedLocator(W) for W in Ws])
-        new = configure_reduced(start, crossfit, Ws, options.search_space(views["none"]))
-        common = consensus(member_subspaces(new, views["none"]))[0]
-        views[new.key] = _reduced_view(data, options, common)
+        new = configure_reduced(start, crossfit, Ws, options.search_space(view))
+        views[new.key] = view
         crossfit.clear()
         report(new)
         added.append(new)
@@ -318,8 +319,15 @@ def _too_few_components(options: EnsembleOptions, views: dict[str, MemberView]) 
     )
 
 
-def _pending(c: Configuration, view: MemberView, Ws: Sequence[Array]) -> PendingFit:
-    return PendingFit(OutputKernels.build(view, c.setting.sigma_y), c.setting, Ws)
+def _pending(
+    options: EnsembleOptions, c: Configuration, view: MemberView, Ws: Sequence[Array]
+) -> PendingFit:
+    setting = c.setting
+    if c.start is not None and options.search.sigma_y is None:
+        # The location follows the final directions, so its residuals and their floor have changed.
+        least = min(1.0, options.search_space(view).least_sigma_y)
+        setting = replace(setting, sigma_y=max(setting.sigma_y, least))
+    return PendingFit(OutputKernels.build(view, setting.sigma_y), setting, Ws)
 
 
 def _learned(

@@ -19,13 +19,17 @@ from condensity._typing import Array, Indices
 from condensity.fitting.gaussian_process import fit_process
 from condensity.fitting.simplex import minimise_on_simplex
 from condensity.fitting.trees import TreeSum
-from condensity.lsce.location import INNER_FOLDS, Location, linear_location, location_of_all
+from condensity.lsce.location import (
+    INNER_FOLDS,
+    Location,
+    linear_location,
+    location_of_all,
+    on_grid,
+)
 
 if TYPE_CHECKING:
     from sklearn.ensemble import GradientBoostingRegressor
 
-#: Trees are learned from values rounded to multiples of this unit.
-GRID = 2.0**-30
 #: Number of trees that are added at a time, and the largest number.
 TREES_A_ROUND, MOST_TREES = 40, 400
 #: Boosted trees: learning rate, depth, smallest leaf, shares of samples and inputs.
@@ -60,8 +64,7 @@ def tree_location(X: Array, Y: Array, weight: Array, labels: Indices | None = No
         labels = np.random.default_rng(0).permutation(len(X)) % min(INNER_FOLDS, len(X))
     parts = [(labels != label, labels == label) for label in np.unique(labels)]
     fits = [[_without_trees() for _ in Y.T] for _ in parts]
-    # Two splits may be equally good but for rounding, and then the units of the data would decide.
-    grid_X, grid_Y = (np.round(values / GRID) * GRID for values in (X, Y))
+    grid_X, grid_Y = on_grid(X), on_grid(Y)
     variance = weight @ (Y - weight @ Y) ** 2
     best, residuals, n_trees = np.inf, Y, 0
     for size in range(TREES_A_ROUND, MOST_TREES + 1, TREES_A_ROUND):

@@ -17,7 +17,7 @@ over W, and over the metric of z, the noise and the height of the process.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from condensity._typing import Array, Mask
 from condensity.fitting.gaussian_process import fit_sparse_process
 from condensity.fitting.leave_one_out import LeaveOneOutLoss
 from condensity.fitting.process_likelihood import ProcessLikelihood
-from condensity.lsce.location import REDUCED_CENTERS
+from condensity.lsce.location import REDUCED_CENTERS, on_grid
 from condensity.lsce.member import MemberView
 from condensity.lsce.settings import Setting
 from condensity.subspaces.chart import Minimum, minimise, minimise_jointly
@@ -190,7 +190,8 @@ def learn_with_location(max_steps: int, item: tuple[MemberView, Array]) -> Minim
         )
 
     first = np.append(np.eye(dz).ravel() / FIRST_LENGTH, [np.log(FIRST_NOISE), 0.0])
-    return minimise_jointly(loss, W, first, max_steps=max_steps)
+    end = minimise_jointly(loss, W, first, max_steps=max_steps)
+    return replace(end, W=orthonormal(on_grid(end.W)))
 
 
 def noise_shape(view: MemberView, W: Array, Y: Array) -> Array:

@@ -29,6 +29,8 @@ from condensity.fitting.gaussian_process import SmoothFunction, fit_sparse_proce
 
 #: Ridge penalties, relative to the inputs' variances.
 PENALTIES = tuple(np.logspace(-5.0, 1.5, 14).tolist())
+#: Unit of the values that trees and reduced locations are learned from.
+GRID = 2.0**-30
 #: Number of samples that carry a smooth function of z: few are enough in a few dimensions.
 REDUCED_CENTERS = 300
 #: Folds for the out-of-fold residuals of a regressor.
@@ -307,6 +309,15 @@ class FittedRegressor:
         return np.asarray(self.model.predict(X), dtype=float).reshape(len(X), -1)
 
 
+def on_grid(values: Array) -> Array:
+    """Values rounded to multiples of ``GRID``.
+
+    Two choices may be equally good but for rounding errors, and then the units of the data would
+    decide between them.
+    """
+    return np.asarray(np.round(values / GRID) * GRID)
+
+
 @dataclass(frozen=True, eq=False)
 class ReducedFunction:
     """A function of ``z = W x`` as a function of x."""
@@ -329,5 +340,6 @@ class ReducedLocator:
         self, X: Array, Y: Array, weight: Array, labels: Indices | None = None
     ) -> Location:
         """Fit to samples with weights; see ``Locator``."""
-        function, residuals = fit_sparse_process(X @ self.W.T, Y, weight, labels, REDUCED_CENTERS)
+        Z, Y = on_grid(X @ self.W.T), on_grid(Y)
+        function, residuals = fit_sparse_process(Z, Y, weight, labels, REDUCED_CENTERS)
         return Location(ReducedFunction(self.W, function), residuals, self.W)

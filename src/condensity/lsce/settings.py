@@ -127,7 +127,7 @@ class SettingSelector:
         if index not in self.cache:
             sigmas = float(self.z[index[0]]), float(self.y[index[1]])
             losses = self.crossfit.losses(self.Ws, *sigmas, self.search.penalties)
-            self.cache[index] = np.asarray(losses @ self.crossfit.whole.weight)
+            self.cache[index] = _without_rounding_errors(losses @ self.crossfit.whole.weight)
             self.by_fold[index] = self.crossfit.by_fold(losses)
         return self.cache[index]
 
@@ -143,6 +143,15 @@ class SettingSelector:
         least = np.min([losses.min(axis=0) for losses in self.by_fold.values()], axis=0)
         shares = np.array([view.held_out.weight.sum() for view in self.crossfit.views])
         return float((own - least) @ shares / shares.sum())
+
+
+def _without_rounding_errors(losses: Array) -> Array:
+    """Losses with twelve digits.
+
+    If sigma_y is 1, all bandwidths of z and all penalties have the same loss.  Rounding errors, and
+    so the units of the data, must not decide which of them is chosen.
+    """
+    return np.array([float(f"{loss:.11e}") for loss in losses])
 
 
 def _index(axis: Array, value: float) -> int:
