@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 
 import numpy as np
 
@@ -97,7 +98,7 @@ def fit_ensemble(
     }
     configurations = _explore(data, options, views, rng, mapper, report)
     if not configurations:
-        raise ValueError(_too_few_components(options, views))
+        raise ValueError(options.too_few_components(views))
     if options.reduced and data.partitions:
         configurations = _add_reduced(data, options, views, configurations, mapper, report)
     # All configurations have the same number of centres here.
@@ -222,12 +223,14 @@ def _add_reduced(
     most = min(max(REDUCED_COMPONENTS, options.n_components or 0), int(data.active.sum()) - 1)
     added: list[Configuration] = []
     for dz in range(1, 0 if plain.by_cells else most + 1):
-        start = min((c for c in strict if c.n_components == dz), key=_loss, default=None)
+        start = min(
+            (c for c in strict if c.n_components == dz), key=attrgetter("loss"), default=None
+        )
         if start is None:
             continue
         items = list(zip(plain.views, start.Ws, strict=True))
-        ends = mapper(partial(learn_with_location, options.search.max_steps), items)
-        Ws = [end.W for end in ends]
+        learn = partial(learn_with_location, options.search.max_steps)
+        Ws = [end.W for end in mapper(learn, items)]
         members = member_subspaces(replace(start, Ws=Ws, crossfit=plain), views["none"])
         view = _reduced_view(data, options, consensus(members)[0])
         crossfit = cross_fit(data, options, "reduced", [ReducedLocator(W) for W in Ws])
@@ -236,15 +239,11 @@ def _add_reduced(
         crossfit.clear()
         report(new)
         added.append(new)
-        if new.n_components > min(added, key=_loss).n_components:
+        if new.n_components > min(added, key=attrgetter("loss")).n_components:
             break
-    only = options.only_reduced and added
-    kept = [c for c in configurations if not (only and c.n_components)]
-    return [*kept, *added]
-
-
-def _loss(c: Configuration) -> float:
-    return c.loss
+    if options.only_reduced and added:
+        configurations = [c for c in configurations if not c.n_components]
+    return [*configurations, *added]
 
 
 def _reduced_view(data: TrainingData, options: EnsembleOptions, W: Array) -> MemberView:
@@ -309,14 +308,6 @@ def _stretch(
     least = max(floor / c.setting.sigma_y for floor, c in zip(floors, used, strict=True))
     factor = best_stretch([c.evaluate() for c in used], weights[weights > 0], least)
     return np.full(data.n_outputs, factor)
-
-
-def _too_few_components(options: EnsembleOptions, views: dict[str, MemberView]) -> str:
-    ((name, view),) = views.items()
-    return (
-        f"location={name!r} needs n_components >= {len(view.location.directions)}, got "
-        f"{options.n_components}: raise n_components or pass location='none'"
-    )
 
 
 def _pending(

@@ -85,6 +85,14 @@ class EnsembleOptions:
         least = float(np.max(self.least_widths / np.linalg.norm(view.factor, axis=1)))
         return replace(self.search, least_sigma_y=least)
 
+    def too_few_components(self, views: dict[str, MemberView]) -> str:
+        """What is wrong if the only location has more directions than there are components."""
+        ((name, view),) = views.items()
+        return (
+            f"location={name!r} needs n_components >= {len(view.location.directions)}, got "
+            f"{self.n_components}: raise n_components or pass location='none'"
+        )
+
 
 def first_setting(search: SearchSpace, dz: int) -> Setting:
     """The first setting of the search; parameters that are given keep their values."""
