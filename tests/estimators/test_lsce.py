@@ -324,11 +324,11 @@ def test_inputs_that_hardly_ever_vary_and_weights_that_hardly_count():
 
 def test_far_away_the_density_is_the_marginal_and_no_spike():
     X, y = toy_b().sample(150, random_state=0)
-    model = LSCE(1, location="none", **QUICK).fit(X, y)
+    # An average may contain the density that ignores x; its moments differ a little.
+    model = LSCE(1, location="none", **QUICK | {"n_members": 1}).fit(X, y)
     far = model.predict_dist(np.full((1, 5), 1e3))
-    # The density that ignores x has a part of the weight; its moments are not exactly those of y.
-    np.testing.assert_allclose(far.mean(), y.mean(), atol=0.02 * y.std())
-    np.testing.assert_allclose(far.var(), y.var(), rtol=0.1)
+    np.testing.assert_allclose(far.mean(), y.mean(), atol=1e-6)
+    np.testing.assert_allclose(far.var(), y.var(), rtol=1e-4)
 
 
 def test_samples_repeated_as_often_as_there_are_folds_are_still_the_same_samples():

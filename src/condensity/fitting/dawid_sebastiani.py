@@ -33,7 +33,7 @@ def moment_loss(q: Array, table: Array, targets: Array) -> tuple[Array, Array]:
     q : ndarray of shape (..., n, b)
         Weights of each sample.
     table : ndarray of shape (b, 2 J)
-        The ``powers`` of what has the weights.
+        The ``powers`` of the values that the weights belong to.
     targets : ndarray of shape (n, J)
         The values to describe.
 

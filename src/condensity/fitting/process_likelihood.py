@@ -3,7 +3,7 @@
 The covariance of the function values at two inputs is ``a exp(-|A (x - x')|^2 / 2) + 1``, and that
 of sample i with itself is larger by ``b d_i``, with given shapes d of the noise.  With the
 covariance K of the samples, and the covariance between outputs at its best value, minus the log
-likelihood of one sample is, up to a constant,
+likelihood divided by n is, up to a constant,
 
     dy / (2 n) log det K + 1/2 log det(Y^T K^-1 Y).
 
@@ -29,7 +29,7 @@ JITTER = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class ProcessLikelihood:
-    """Minus the log likelihood of one sample."""
+    """Minus the log likelihood, divided by the number of samples."""
 
     X: Array  # (n, dx)
     Y: Array  # (n, dy) with the mean 0
