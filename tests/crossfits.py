@@ -27,7 +27,7 @@ def crossfit(locator=constant_location, score="squared", n=45, seed=0):
     views = [
         MemberView.of(whole, mass, np.arange(0, n, 2), locator) for mass in deals(whole.weight)
     ]
-    return Crossfit(locator.__name__, whole, OPEN, views, 2, SCORES[score])
+    return Crossfit(locator.__name__, whole, OPEN, views, SCORES[score])
 
 
 def density(view, W, setting, X):

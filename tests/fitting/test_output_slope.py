@@ -45,7 +45,7 @@ def crossfit(bounds, score, locator=constant_location):
         MemberView.of(whole, mass, np.arange(0, n, 2), locator) for mass in deals(whole.weight)
     ]
     slope = OutputSlope.of(bounds, units(dy), SCORES[score])
-    return Crossfit(locator.__name__, whole, OPEN, views, 2, SCORES[score], (), slope)
+    return Crossfit(locator.__name__, whole, OPEN, views, SCORES[score], (), slope)
 
 
 def density(bounds, view, W, setting, X):

@@ -59,7 +59,7 @@ def test_a_table_of_cells_counts_a_sample_in_every_fold_that_holds_some_of_it():
     whole = random_sample(0, n=30, dx=4)
     masses = [0.25 * whole.weight, 0.75 * whole.weight]
     views = [MemberView.of(whole, mass, np.arange(30), constant_location) for mass in masses]
-    fit = Crossfit("none", whole, OPEN, views, 1, SCORES["log"])
+    fit = Crossfit("none", whole, OPEN, views, SCORES["log"])
     W = random_subspace(0, 1, 4)
     both = [
         -density(view, W, Setting(0.8, 0.4, 0.1), whole.X).log_pdf(whole.Y[:, 0]) for view in views
@@ -164,7 +164,7 @@ def test_what_refining_makes_worse_is_not_kept(monkeypatch):
     views = [
         MemberView.of(whole, mass, np.arange(n), constant_location) for mass in deals(whole.weight)
     ]
-    fit = Crossfit("none", whole, OPEN, views, 2, SCORES["squared"])
+    fit = Crossfit("none", whole, OPEN, views, SCORES["squared"])
     search = replace(SEARCH, n_starts=5, max_steps=30)
     assert configure(fit, 1, search, np.random.default_rng(0), map).refined
     monkeypatch.setattr("condensity.lsce.configurations.refine_subspace", spoil)
@@ -252,7 +252,7 @@ def two_locations(X, y, dz):
             MemberView.of(whole, mass, np.arange(n), locator)
             for mass in deals(whole.weight, n_deals=1)
         ]
-        fit = Crossfit(name, whole, active, members, 1, SCORES["squared"])
+        fit = Crossfit(name, whole, active, members, SCORES["squared"])
         views[name] = MemberView.of(whole, np.zeros(n), np.arange(n), locator)
         search, rng = replace(SEARCH, n_starts=20, max_steps=30), np.random.default_rng(0)
         configurations.append(configure(fit, dz, search, rng, map))
@@ -299,7 +299,7 @@ def test_dimensions_are_tried_upwards_until_two_in_a_row_do_not_help():
         MemberView.of(whole, mass, np.arange(0, n, 2), constant_location)
         for mass in deals(whole.weight)
     ]
-    fit = Crossfit("none", whole, np.ones(7, bool), views, 2, SCORES["squared"])
+    fit = Crossfit("none", whole, np.ones(7, bool), views, SCORES["squared"])
     heard = []
     found = explore_dimensions(fit, None, SEARCH, np.random.default_rng(0), map, heard.append)
     assert heard == found

@@ -64,6 +64,7 @@ class TrainingData:
     header: Any  # an object with the names and the number of the inputs
     n_given: int  # number of samples that were given
     outliers: Outliers | None  # samples that are left out
+    auto_centers: bool = False  # whether the number of centres may follow that of the samples
 
     @property
     def n_outputs(self) -> int:
@@ -197,6 +198,7 @@ def prepare(
         header,
         rows.n_total,
         outliers,
+        isinstance(n_centers, str),
     )
 
 

@@ -21,8 +21,10 @@ from condensity.data.resolution import RecordedValues
 from condensity.data.sample import Scaling
 from condensity.fitting.scores import SCORES
 from condensity.lsce.configurations import configure
-from condensity.lsce.fit import cross_fit, weigh
 from condensity.lsce.settings import EnsembleOptions
+from condensity.lsce.shortlist import all_masses
+from condensity.lsce.stacking import weigh
+from condensity.lsce.views import cross_fit
 
 #: The bounds that are tried.
 POSITIVE = (0.0, None)
@@ -89,7 +91,7 @@ def cheap_loss(data: TrainingData, options: EnsembleOptions) -> float:
     names = [name for name in options.locators if name in CHEAP_LOCATIONS] or options.locators
     configurations = []
     for name in names:
-        crossfit = cross_fit(data, options, name)
+        crossfit = cross_fit(data, options, name, all_masses(data))
         search = options.search_space(crossfit.views[0])
         for dz in (0, int(crossfit.active.sum())):  # there is a single subspace of this size
             rng = np.random.default_rng(0)

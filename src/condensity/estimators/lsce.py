@@ -423,10 +423,10 @@ class LSCE(DensityReducer):
         """Set all attributes, after everything that can fail."""
         W = orient_signs(result.W, data.standardised)
         scalings = data.y_scaling, data.x_scaling
-        density = Ensemble(result.parts, *scalings, W, result.stretch, data.bounds)
-        loss = options.score.in_units(np.array(result.loss), np.diag(data.y_scaling.sd))
+        density = Ensemble(result.density.parts, *scalings, W, result.density.stretch, data.bounds)
+        loss = options.score.in_units(np.array(result.density.loss), np.diag(data.y_scaling.sd))
         cv_results = configuration_table(data, options.score, result)
-        n_members = max(len(average.members) for _, average in result.parts)
+        n_members = max(len(average.members) for _, average in result.density.parts)
         self._set_density(data, density)
         self._set_kernels(data, result.best.setting)
         self._set_directions(W)
@@ -435,7 +435,7 @@ class LSCE(DensityReducer):
         self.location_ = max(
             result.location_weights, key=lambda name: result.location_weights[name]
         )
-        self.stretch_ = result.stretch
+        self.stretch_ = result.density.stretch
         self.cv_score_ = -float(loss)
         self.n_iter_ = max(1, result.n_steps)
         self.n_members_ = n_members

@@ -38,15 +38,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
+from scipy.linalg import cho_factor, cho_solve, cholesky, lapack, solve_triangular
 from scipy.optimize import minimize
 
 from condensity._typing import Array, Indices
-from condensity._utils.numerics import LOG2_E
+from condensity._utils.numerics import LOG2_E, row_blocks
 from condensity.fitting.kernels import squared_distances
 
-#: Largest number of samples with which the hyperparameters are chosen.
-LIKELIHOOD_ROWS = 300
+#: Largest number of samples with which the hyperparameters are chosen, also for functions of a few
+#: inputs, which need fewer.
+LIKELIHOOD_ROWS, LIKELIHOOD_ROWS_SPARSE, FEW_INPUTS = 300, 200, 6
 #: Maximum number of quasi-Newton steps for the hyperparameters.
 MAX_STEPS = 40
 #: Prior of the logarithm of a length scale: normal around that of ``PRIOR_LENGTH sqrt(dx)``.
@@ -134,16 +135,19 @@ def negative_log_likelihood(
 
 def inverse_and_log_det(K: Array) -> tuple[Array, float]:
     """Inverse and log determinant of a positive definite matrix."""
-    factor, _ = cho_factor(K, lower=True)
-    half, _ = lapack.dpotri(factor, lower=True)
-    lower = np.tril(half)
-    return lower + np.tril(lower, -1).T, 2.0 * float(np.sum(np.log(np.diagonal(factor))))
+    factor = cholesky(K, lower=True, check_finite=False)
+    lower, _ = lapack.dpotri(factor, lower=True)  # the upper triangle stays zero
+    inverse = lower + lower.T
+    inverse[np.diag_indices(len(K))] *= 0.5
+    return inverse, 2.0 * float(np.sum(np.log(np.diagonal(factor))))
 
 
-def choose_hyperparameters(X: Array, Y: Array, weight: Array) -> Hyperparameters:
-    """The hyperparameters of largest likelihood, from evenly spaced samples if there are many."""
+def choose_hyperparameters(
+    X: Array, Y: Array, weight: Array, most: int = LIKELIHOOD_ROWS
+) -> Hyperparameters:
+    """The hyperparameters of largest likelihood, from at most ``most`` evenly spaced samples."""
     n, dx = X.shape
-    rows = np.linspace(0, n - 1, min(n, LIKELIHOOD_ROWS), dtype=int)
+    rows = np.linspace(0, n - 1, min(n, most), dtype=int)
     lengths = np.full(dx, np.log(PRIOR_LENGTH * np.sqrt(dx)))
     start = np.append(lengths, np.log([FIRST_SLOPE, FIRST_NOISE]))
     bounds = [tuple(np.log(limits)) for limits in (*[LENGTHS] * dx, SLOPES, NOISES)]
@@ -223,29 +227,37 @@ def fit_sparse_process(
     Parameters and results are those of ``fit_process``.  The centres are evenly spaced in the order
     of the samples.
     """
-    n = len(X)
-    chosen = choose_hyperparameters(X, Y, weight)
+    n, dx = X.shape
+    most = LIKELIHOOD_ROWS_SPARSE if dx <= FEW_INPUTS else LIKELIHOOD_ROWS
+    chosen = choose_hyperparameters(X, Y, weight, most)
     centers = X[np.linspace(0, n - 1, min(n, n_centers), dtype=int)]
     K = covariances(centers, centers, chosen.lengths, chosen.slope)
     K[np.diag_indices(len(K))] += JITTER * np.mean(np.diagonal(K))
     L = np.linalg.cholesky(K)
-    features = solve_triangular(
-        L, covariances(centers, X, chosen.lengths, chosen.slope), lower=True
-    ).T
-    G, precision = np.column_stack([features, np.ones(n)]), n * weight / chosen.noise
-    S = (G * precision[:, None]).T @ G
-    S[np.diag_indices(len(K))] += 1.0  # not the last one: the mean has no penalty
-    half = solve_triangular(np.linalg.cholesky(S), G.T, lower=True).T * np.sqrt(precision)[:, None]
-    # With the hat matrix H = half half^T, B = S^-1 G^T P y and the residuals are y - G B.
-    scaled = np.sqrt(precision)[:, None] * Y
-    B = cho_solve(cho_factor(S, lower=True), (G * np.sqrt(precision)[:, None]).T @ scaled)
+    # Rows of G are features of the samples with unit covariance, times the root of the precision.
+    # The last one belongs to the mean, which has no penalty.
+    root = np.sqrt(n * weight / chosen.noise)[:, None]
+    G, S = np.empty((n, len(K) + 1)), np.diag(np.append(np.ones(len(K)), 0.0))
+    for rows in row_blocks(n, 4 * len(K)):
+        covariance = covariances(centers, X[rows], chosen.lengths, chosen.slope)
+        G[rows, :-1] = solve_triangular(L, covariance, lower=True, overwrite_b=True).T
+        G[rows, -1] = 1.0
+        G[rows] *= root[rows]
+        S += G[rows].T @ G[rows]
+    # With the hat matrix H = half half^T, B = S^-1 G^T Y and the residuals are Y - G B.
+    scaled = root * Y
+    B = cho_solve(cho_factor(S, lower=True), G.T @ scaled)
     A = solve_triangular(L, B[:-1], lower=True, trans="T")
     function = SmoothFunction(centers, A, B[-1], chosen.lengths, chosen.slope)
-    errors = scaled - half @ (half.T @ scaled)
+    errors, S_factor = scaled - G @ B, np.linalg.cholesky(S)
     if labels is None or len(np.unique(labels)) < 2:
-        errors /= np.maximum(1.0 - np.einsum("ij,ij->i", half, half), 1e-12)[:, None]
+        for rows in row_blocks(n, 4 * len(K)):
+            half = solve_triangular(S_factor, G[rows].T, lower=True)
+            leverage = np.einsum("ij,ij->j", half, half)
+            errors[rows] /= np.maximum(1.0 - leverage, 1e-12)[:, None]
     else:
         for label in np.unique(labels):
             F = np.flatnonzero(labels == label)
-            errors[F] = np.linalg.solve(np.eye(len(F)) - half[F] @ half[F].T, errors[F])
-    return function, errors / np.sqrt(precision)[:, None]
+            half = solve_triangular(S_factor, G[F].T, lower=True)
+            errors[F] = np.linalg.solve(np.eye(len(F)) - half.T @ half, errors[F])
+    return function, errors / root

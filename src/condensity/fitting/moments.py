@@ -106,6 +106,10 @@ class Sums:
         root = phi_z * np.sqrt(weight)[:, None]
         return cls(root.T @ root, weight @ (phi_z * phi_y), weight @ phi_z, float(weight.sum()))
 
+    def with_outputs(self, phi_z: Array, phi_y: Array, weight: Array) -> Sums:
+        """The sums of the same ``phi_z`` (n, b) with other kernels ``phi_y`` (n, b) of y."""
+        return Sums(self.zz, weight @ (phi_z * phi_y), self.z, self.n)
+
     @classmethod
     def none(cls, b: int) -> Sums:
         """Sums over an empty sample: zeros, for ``b`` basis functions."""

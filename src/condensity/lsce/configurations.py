@@ -29,9 +29,11 @@ from condensity.lsce.learning import (
 )
 from condensity.lsce.settings import SearchSpace, Setting, SettingSelector, first_setting
 
-#: Number of dimensions tried beyond the best one, and the relative improvement of the loss that is
-#: required to prefer more components.
-PATIENCE, WORTH = 2, 0.01
+#: Number of dimensions tried beyond the best one: with the first location, and with the others, for
+#: which the first one has shown how the loss depends on the dimension.
+PATIENCE, PATIENCE_WITH_OTHERS = 2, 1
+#: Relative improvement of the loss that is required to prefer more components.
+WORTH = 0.01
 #: With more samples than this, the loss of a configuration is less optimistic than its folds say.
 FEW = 60
 
@@ -66,7 +68,7 @@ class Configuration:
     @property
     def loss(self) -> float:
         """The mean held-out loss; NaN without folds."""
-        return np.nan if self.crossfit is None else float(self.crossfit.whole.weight @ self.losses)
+        return np.nan if self.crossfit is None else float(self.crossfit.weight @ self.losses)
 
     def setting_for(self, dz: int) -> Setting:
         """Its setting, with the same sigma_z in units of ``sqrt(dz)`` for another ``dz``."""
@@ -138,6 +140,37 @@ def configure_reduced(
     return replace(new, start=start)
 
 
+def complete(
+    c: Configuration,
+    crossfit: Crossfit,
+    search: SearchSpace,
+    rng: np.random.Generator,
+    mapper: Mapper,
+) -> Configuration:
+    """The configuration for all members of ``crossfit``; its own are the first of them.
+
+    Its setting stays: that of a configuration with weight is selected again later, with all
+    centres.
+    """
+    dz, views = c.n_components, crossfit.views[len(c.Ws) :]
+    starts = [starting_points(view, crossfit.active, dz, search.n_starts, rng) for view in views]
+    Ws = [member_starts[0] for member_starts in starts]
+    if 0 < dz < crossfit.active.sum():
+        items = list(zip(views, starts, strict=True))
+        Ws = [end.W for end in mapper(partial(learn_subspace, search.max_steps), items)]
+    if c.refined:
+        learned = [(view, [W], c.setting) for view, W in zip(views, Ws, strict=True)]
+        Ws = [end.W for end in mapper(partial(refine_subspace, search.max_steps), learned)]
+    return with_members(c, crossfit, [*c.Ws, *Ws])
+
+
+def with_members(c: Configuration, crossfit: Crossfit, Ws: Sequence[Array]) -> Configuration:
+    """The configuration with the same setting, and the subspaces ``Ws`` of other members."""
+    s = c.setting
+    losses = crossfit.losses(Ws, s.sigma_z, s.sigma_y, (s.penalty,))[0]
+    return replace(c, Ws=Ws, losses=losses, crossfit=crossfit)
+
+
 def reselect_setting(c: Configuration, crossfit: Crossfit, search: SearchSpace) -> Configuration:
     """The same subspaces with the centres of ``crossfit``, and the best setting near theirs."""
     selector = SettingSelector(crossfit, c.Ws, search)
@@ -196,7 +229,7 @@ def explore_dimensions(
             smaller = new
             if best is None or new.loss < best.loss - crossfit.score.worth(best.loss, WORTH):
                 best = new
-            if dz >= best.n_components + PATIENCE:
+            if dz >= best.n_components + (PATIENCE_WITH_OTHERS if others else PATIENCE):
                 break
     return configurations
 
@@ -240,12 +273,12 @@ def stacking_excess(configurations: Sequence[Configuration]) -> Array:
 
 def _share(crossfit: Crossfit) -> float:
     """``FEW`` divided by the effective number of samples, but at most 1."""
-    return min(1.0, FEW * float(np.sum(crossfit.whole.weight**2)))
+    return min(1.0, FEW * float(np.sum(crossfit.weight**2)))
 
 
 def loss_difference(c: Configuration, other: Configuration) -> tuple[float, float]:
     """Mean difference of the losses at held-out samples, and its standard error."""
     assert c.crossfit is not None
-    weight, difference = c.crossfit.whole.weight, c.losses - other.losses
+    weight, difference = c.crossfit.weight, c.losses - other.losses
     mean = weight @ difference
     return float(mean), float(np.linalg.norm(weight * (difference - mean)))

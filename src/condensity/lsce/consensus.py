@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -87,6 +87,10 @@ class LearnedSubspaces:
     members: Sequence[Array]  # of the cross-fitted members
     averaged: Sequence[Array]  # those in the final average, the one of all samples last
     final: Minimum  # learned from all samples
+
+    def with_final(self, W: Array) -> LearnedSubspaces:
+        """The same with ``W`` as the only subspace in the average."""
+        return replace(self, averaged=[W], final=replace(self.final, W=W))
 
     @property
     def common(self) -> Array:

@@ -17,6 +17,7 @@ import numpy as np
 from condensity._typing import Array, Mask
 from condensity.data.sample import Sample
 from condensity.distributions.block import Block
+from condensity.fitting.moments import Sums
 from condensity.fitting.output_slope import FLAT, OutputSlope, quadratic_forms
 from condensity.fitting.ridge import low_rank_root
 from condensity.fitting.scores import Gaussians, Score
@@ -25,6 +26,8 @@ from condensity.lsce.member import MOST_KEPT, MemberView, OutputKernels
 
 #: Approximate limit of the numbers in all cached tables (256 MiB).
 CACHED_NUMBERS = 1 << 25
+#: Approximate limit of the numbers in all cached sums (32 MiB).
+CACHED_SUMS = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,9 +87,14 @@ class ScoreTables:
             total += rate * np.einsum("pmr,pmr->pm", half, half)
         return total
 
-    def evaluate(self, W: Array, sigma_z: float, penalties: tuple[float, ...]) -> MemberEvaluation:
-        """The densities of a member with the subspace W at its held-out samples."""
-        fit = self.outputs.fit(W, sigma_z, penalties)
+    def evaluate(
+        self, W: Array, sigma_z: float, penalties: tuple[float, ...], sums: Sums
+    ) -> MemberEvaluation:
+        """The densities of a member with the subspace W at its held-out samples.
+
+        ``sums`` are those of its basis functions over its training samples.
+        """
+        fit = self.outputs.solve(W, sigma_z, penalties, sums)
         weights = fit.weights(self.outputs.view.held_out.X)
         match = np.einsum("pmk,mk->pm", weights, self.match)
         return MemberEvaluation(weights, self.outputs.components, match)
@@ -99,8 +107,7 @@ class Crossfit:
     location: str
     whole: Sample
     active: Mask  # (dx,) the inputs of the density that vary
-    views: Sequence[MemberView]  # ordered by partition
-    n_partitions: int
+    views: Sequence[MemberView]  # of all members, or of some
     score: Score
     full_views: Sequence[MemberView] = ()  # the same with all centres
     slope: OutputSlope = FLAT  # of y in its free coordinate
@@ -108,6 +115,22 @@ class Crossfit:
     cache: dict[tuple[int, float], ScoreTables] = field(
         default_factory=dict, init=False, repr=False
     )
+
+    #: Sums over training samples by view, sigma_z and subspace: all sigma_y share most of them.
+    sums: dict[tuple[int, float, bytes], Sums] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def held_mass(self) -> Array:
+        """The weight of each sample, summed over the members it is held out from: (n,)."""
+        mass = np.zeros(len(self.whole))
+        for view in self.views:
+            mass[view.rows] += view.held_out.weight
+        return mass
+
+    @cached_property
+    def weight(self) -> Array:
+        """The weights of the samples in a mean over held-out samples, (n,)."""
+        return np.asarray(self.held_mass / self.held_mass.sum())
 
     @property
     def by_cells(self) -> bool:
@@ -134,8 +157,22 @@ class Crossfit:
         """The densities of every member at its held-out samples."""
         assert len(Ws) == len(self.views)
         return [
-            self._tables(view, sigma_y).evaluate(W, sigma_z, penalties) for view, W in enumerate(Ws)
+            self._tables(view, sigma_y).evaluate(
+                W, sigma_z, penalties, self._sums_of(view, W, sigma_z, sigma_y)
+            )
+            for view, W in enumerate(Ws)
         ]
+
+    def _sums_of(self, view: int, W: Array, sigma_z: float, sigma_y: float) -> Sums:
+        """The sums over the training samples; those for the last few ``sigma_z`` are kept."""
+        key = view, sigma_z, W.tobytes()
+        outputs, similar = self._tables(view, sigma_y).outputs, self.sums.get(key)
+        sums = outputs.own_sums(W, sigma_z, similar)
+        if similar is None:
+            while (len(self.sums) + 1) * sums.zz.size > CACHED_SUMS and self.sums:
+                self.sums.pop(next(iter(self.sums)))  # the oldest
+            self.sums[key] = sums
+        return sums
 
     def _tables(self, view: int, sigma_y: float) -> ScoreTables:
         if (view, sigma_y) not in self.cache:
@@ -146,8 +183,9 @@ class Crossfit:
         return self.cache[view, sigma_y]
 
     def clear(self) -> None:
-        """Empty the cache, which is most of the memory of a fit with many samples."""
+        """Empty the caches, which are most of the memory of a fit with many samples."""
         self.cache.clear()
+        self.sums.clear()
 
     def products(
         self, ours: Sequence[MemberEvaluation], theirs: Sequence[MemberEvaluation]
@@ -172,8 +210,8 @@ class Crossfit:
         """Average values (penalties, m) of the views over the members a sample is held out from."""
         out = np.zeros((len(values[0]), len(self.whole)))
         for view, value in zip(self.views, values, strict=True):
-            out[:, view.rows] += value * (view.held_out.weight / self.whole.weight[view.rows])
-        return out / self.n_partitions
+            out[:, view.rows] += value * (view.held_out.weight / self.held_mass[view.rows])
+        return out
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,6 +34,8 @@ CLEARLY_BETTER = 2.0
 #: Fewer components are enough if the loss is higher by no more than one standard error, or by no
 #: more than this share.
 SHARE = 0.02
+#: On a part of the folds, the limits for what is worse are wider by this factor.
+WIDER_LIMITS = 2.0
 #: Components beyond those of the location must lower the loss by this share.
 LEAST_GAIN = 0.002
 #: Members agree on a direction if this eigenvalue of their mean projector is at least this large.
@@ -48,6 +50,19 @@ class Comparison:
     error: Array  # (C,) standard error of the excess
     agreement: Array  # (C,) on the last direction; NaN for the whole space
     candidates: Sequence[int]  # the configurations with the number of components to report
+    eligible: Sequence[int]  # the configurations that may be reported
+    reference: Configuration
+
+    def undecided(self, configurations: Sequence[Configuration]) -> list[int]:
+        """The configurations that may be reported if they are compared on more samples."""
+        assert self.reference.crossfit is not None
+        share = self.reference.crossfit.score.worth(self.reference.loss, SHARE)
+        limits = WIDER_LIMITS * np.maximum(self.error, share)
+        return [
+            i
+            for i in self.eligible
+            if self.excess[i] <= limits[i] and _comparable(configurations[i], self.reference)
+        ]
 
     def best(self, configurations: Sequence[Configuration], weights: Array) -> Configuration:
         """The best candidate, in the average if possible.
@@ -86,7 +101,7 @@ def compare(
     columns = excess[rows], error[rows], agreement[rows]
     size = supported_components([configurations[i] for i in rows], reference, *columns)
     candidates = [i for i in rows if configurations[i].n_components == size]
-    return Comparison(excess, error, agreement, candidates)
+    return Comparison(excess, error, agreement, candidates, rows, reference)
 
 
 def find_reference(configurations: Sequence[Configuration]) -> Configuration:

@@ -1,13 +1,15 @@
 """The default algorithm of LSCE, from training data to the members of the final density.
 
-1. For every location, cross-fit configurations with more and more components.  For the best of
-   them, cross-fit a location that is a function of their components.
+1. Cross-fit configurations: locations with more and more components (module ``exploration``).
 2. Stack all configurations by their held-out loss.  Select the settings of those with a positive
    weight again with all centres, if there are more than model selection uses.
 3. For each of them, learn one more subspace from all samples, also starting from those of the
    members.
 4. Fit all coefficients to all samples, and average the members.
 5. Calibrate: stretch the densities about their means until held-out samples are uniform.
+
+If there are many more samples than model selection uses, weights and settings are selected once
+more, with the subspaces of step 3 (module ``large_samples``).
 
 A single model (``n_members=1``) is the one learned from all samples for the best configuration.
 """
@@ -16,48 +18,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from operator import attrgetter
 
 import numpy as np
 
 from condensity._typing import Array
 from condensity._utils.parallel import Mapper
 from condensity.data.prepare import TrainingData
-from condensity.fitting.output_slope import OutputSlope
-from condensity.lsce.averaged import AveragedMembers
-from condensity.lsce.calibration import best_stretch
-from condensity.lsce.configurations import (
-    Configuration,
-    configure_reduced,
-    expected_optimism,
-    explore_dimensions,
-    fewest_components,
-    reselect_setting,
-    stacking_excess,
-)
-from condensity.lsce.consensus import (
-    LearnedSubspaces,
-    consensus,
-    learn_with_all,
-    learn_with_all_and_location,
-    member_subspaces,
-)
+from condensity.lsce.configurations import Configuration, reselect_setting
+from condensity.lsce.consensus import LearnedSubspaces, learn_with_all, learn_with_all_and_location
 from condensity.lsce.crossfit import Crossfit
 from condensity.lsce.dimension import Comparison, compare, shown_configuration
-from condensity.lsce.full_data import PendingFit, fit_coefficients, refit_location
-from condensity.lsce.learning import (
-    learn_with_location,
+from condensity.lsce.exploration import add_reduced, complete_all, explore
+from condensity.lsce.final_density import FinalDensity, average_of, stretch_of
+from condensity.lsce.full_data import refit_location
+from condensity.lsce.large_samples import (
+    Learned,
+    enlarge_for_settings,
+    follows_sample_size,
+    settle,
 )
-from condensity.lsce.location import Locator, ReducedLocator
-from condensity.lsce.member import MemberView, OutputKernels
-from condensity.lsce.settings import EnsembleOptions, first_setting
-from condensity.lsce.stacking import stack
-
-#: Largest number of centres of a member during model selection; the final model uses all centres.
-SELECTION_CENTERS = 200
-#: Largest number of components with which a location that is a function of z is tried.
-REDUCED_COMPONENTS = 6
+from condensity.lsce.member import MemberView
+from condensity.lsce.settings import EnsembleOptions
+from condensity.lsce.shortlist import held_out_masses
+from condensity.lsce.stacking import weigh
+from condensity.lsce.views import reduced_view, view_of, with_all_centers
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +51,10 @@ class EnsembleFit:
     configurations: Sequence[Configuration]
     weights: Array  # of the configurations
     best: Configuration
-    parts: Sequence[tuple[float, AveragedMembers]]
+    density: FinalDensity
     W: Array  # (dz, dx) the directions that are reported
     agreement: Array  # (dx,) of its members
     n_steps: int  # of the search for W
-    stretch: Array  # (dy,) factor of the kernels, about the means; not of the background
-    loss: float  # held-out, of the average before it is stretched; NaN without folds
     comparison: Comparison | None  # of the configurations; None without folds
 
     @property
@@ -94,83 +76,49 @@ def fit_ensemble(
     """Learn the density and the subspace."""
     nothing = np.zeros(len(data.sample))
     views = {
-        name: _view(data, options, locator, nothing) for name, locator in options.locators.items()
+        name: view_of(data, options, locator, nothing) for name, locator in options.locators.items()
     }
-    configurations = _explore(data, options, views, rng, mapper, report)
-    if not configurations:
-        raise ValueError(options.too_few_components(views))
-    if options.reduced and data.partitions:
-        configurations = _add_reduced(data, options, views, configurations, mapper, report)
+    configurations = _configurations(data, options, views, rng, mapper, report)
     # All configurations have the same number of centres here.
-    comparison = compare(configurations, views)
-    weights, loss, stretch = np.ones(1), np.nan, np.ones(data.n_outputs)
-    if data.partitions:
+    comparison, is_large = compare(configurations, views), follows_sample_size(data)
+    weights, loss = np.ones(1), np.nan
+    if is_large:
+        weights, loss = weigh(options, configurations)
+    elif data.partitions:
         configurations, weights, loss = _select(options, views, configurations)
-        stretch = _stretch(data, options, views, configurations, weights)
-    used = [(c, float(w)) for c, w in zip(configurations, weights, strict=True) if w > 0]
     best = configurations[int(np.argmax(weights))]
     if options.n_members > 1 and comparison is not None:
         best = comparison.best(configurations, weights)
+    used = [i for i, weight in enumerate(weights) if weight > 0]
+    larger = enlarge_for_settings(data, rng) if is_large else None
+    if larger is not None:
+        data = replace(data, remaining=larger.drawn)
     if data.remaining is not None:
         Y, remaining = data.y_standardised.Y, data.remaining
-        keys = {c.key for c in (best, *(c for c, _ in used)) if c.start is None}
+        keys = {c.key for c in (best, *(configurations[i] for i in used)) if c.start is None}
         views |= {key: refit_location(views[key], Y, remaining) for key in keys}
-    learned = {id(c): _learned(data, options, c, views, rng) for c, _ in used}
-    pending = [_pending(options, c, views[c.key], learned[id(c)].averaged) for c, _ in used]
-    averages = fit_coefficients(pending, data.remaining)
-    parts = [(w, average) for (_, w), average in zip(used, averages, strict=True)]
-    shown = shown_configuration(options, views, [c for c, _ in used], best)
-    if id(shown) not in learned:  # it has no weight
-        learned[id(shown)] = _learned(data, options, shown, views, rng)
-    W, agreement = learned[id(shown)].reported(views[shown.key], data.active)
-    n_steps = learned[id(shown)].final.n_steps
-    return EnsembleFit(
-        configurations, weights, best, parts, W, agreement, n_steps, stretch, loss, comparison
-    )
+    learned = [_learned(data, options, configurations[i], views, rng) for i in used]
+    if larger is not None:
+        items = zip(used, learned, strict=True)
+        given = [Learned.of(configurations[i], subspaces, views) for i, subspaces in items]
+        density, Ws = settle(larger, options, given)
+        learned = [one.with_final(W) for one, W in zip(learned, Ws, strict=True)]
+    else:
+        own = [configurations[i] for i in used]
+        density = _density(data, options, own, views, learned, weights[used], loss)
+    weights = weights.copy()
+    weights[used] = density.weights
+    shown = shown_configuration(options, views, [configurations[i] for i in used], best)
+    by_id = {id(configurations[i]): one for i, one in zip(used, learned, strict=True)}
+    if id(shown) not in by_id:  # it has no weight
+        by_id[id(shown)] = _learned(data, options, shown, views, rng)
+    subspaces = by_id[id(shown)]
+    W, agreement = subspaces.reported(views[shown.key], data.active)
+    n_steps = subspaces.final.n_steps
+    return EnsembleFit(configurations, weights, best, density, W, agreement, n_steps, comparison)
 
 
-def _view(
-    data: TrainingData, options: EnsembleOptions, locator: Locator, held: Array
-) -> MemberView:
-    """The samples without the weight ``held`` (n,), in coordinates learned from them."""
-    return MemberView.of(
-        data.y_standardised,
-        held,
-        data.centers,
-        locator,
-        labels=data.labels,
-        least_widths=options.least_widths,
-        by_cells=data.by_cells,
-    )
-
-
-def cross_fit(
-    data: TrainingData,
-    options: EnsembleOptions,
-    location: str,
-    locators: Sequence[Locator] | None = None,
-) -> Crossfit:
-    """The views of all members, one for each fold, with the centres of model selection.
-
-    ``locators`` has one for each member; None takes that of the ``location`` for all of them.
-    """
-    held = [mass for folds in data.partitions for mass in folds]
-    locators = [options.locators[location]] * len(held) if locators is None else locators
-    full = [_view(data, options, *pair) for pair in zip(locators, held, strict=True)]
-    views = [view.thinned(SELECTION_CENTERS) for view in full]
-    whole, n_partitions = data.y_standardised, len(data.partitions)
-    active = views[0].active(data.active)
-    slope = OutputSlope.of(data.bounds, data.y_scaling, options.score)
-    return Crossfit(location, whole, active, views, n_partitions, options.score, full, slope)
-
-
-def _with_all_centers(crossfit: Crossfit) -> Crossfit:
-    """The views of all members with all centres; the same object if it has them already."""
-    more = any(len(view.basis) > SELECTION_CENTERS for view in crossfit.full_views)
-    return replace(crossfit, views=crossfit.full_views) if more else crossfit
-
-
-def _explore(
+def _configurations(
     data: TrainingData,
     options: EnsembleOptions,
     views: dict[str, MemberView],
@@ -178,77 +126,17 @@ def _explore(
     mapper: Mapper,
     report: Callable[[Configuration], None],
 ) -> list[Configuration]:
-    """The configurations of all locations that fit into the number of components."""
-    configurations: list[Configuration] = []
-    dz = options.n_components
-    for name, view in views.items():
-        search = options.search_space(view)
-        if data.partitions:
-            crossfit = cross_fit(data, options, name)
-            configurations += explore_dimensions(
-                crossfit,
-                dz,
-                search,
-                rng,
-                mapper,
-                report,
-                others=tuple(configurations),
-                simple=options.n_members > 1,
-            )
-            crossfit.clear()
-        elif dz is not None and len(view.location.directions) <= dz:
-            unknown = np.full(len(data.sample), np.nan)
-            only = Configuration(name, dz, first_setting(search, dz), [], unknown, None)
-            configurations.append(only)
+    """The configurations of all members, or of some if the average does not need the others."""
+    held, n_first = held_out_masses(data, options)
+    first = held[:n_first]
+    configurations = explore(data, options, views, first, rng, mapper, report)
+    if not configurations:
+        raise ValueError(options.too_few_components(views))
+    if options.reduced and data.partitions:
+        configurations = add_reduced(data, options, views, configurations, first, mapper, report)
+    if n_first < len(held) and not follows_sample_size(data):
+        configurations = complete_all(data, options, views, configurations, held, rng, mapper)
     return configurations
-
-
-def _add_reduced(
-    data: TrainingData,
-    options: EnsembleOptions,
-    views: dict[str, MemberView],
-    configurations: Sequence[Configuration],
-    mapper: Mapper,
-    report: Callable[[Configuration], None],
-) -> list[Configuration]:
-    """The configurations, and some with a location that is a smooth function of z.
-
-    Their subspaces are learned together with the location.  The search starts from the best
-    configuration with the same number of components; more are tried while the loss improves.
-    The views of the new ones are added to ``views``.
-    """
-    strict = [c for c in configurations if not views[c.key].location.anywhere]
-    plain = next(c.crossfit for c in strict if c.location == "none")
-    assert plain is not None
-    most = min(max(REDUCED_COMPONENTS, options.n_components or 0), int(data.active.sum()) - 1)
-    added: list[Configuration] = []
-    for dz in range(1, 0 if plain.by_cells else most + 1):
-        start = min(
-            (c for c in strict if c.n_components == dz), key=attrgetter("loss"), default=None
-        )
-        if start is None:
-            continue
-        items = list(zip(plain.views, start.Ws, strict=True))
-        learn = partial(learn_with_location, options.search.max_steps)
-        Ws = [end.W for end in mapper(learn, items)]
-        members = member_subspaces(replace(start, Ws=Ws, crossfit=plain), views["none"])
-        view = _reduced_view(data, options, consensus(members)[0])
-        crossfit = cross_fit(data, options, "reduced", [ReducedLocator(W) for W in Ws])
-        new = configure_reduced(start, crossfit, Ws, options.search_space(view))
-        views[new.key] = view
-        crossfit.clear()
-        report(new)
-        added.append(new)
-        if new.n_components > min(added, key=attrgetter("loss")).n_components:
-            break
-    if options.only_reduced and added:
-        configurations = [c for c in configurations if not c.n_components]
-    return [*configurations, *added]
-
-
-def _reduced_view(data: TrainingData, options: EnsembleOptions, W: Array) -> MemberView:
-    """The view of all samples with a location that is a function of ``W x``."""
-    return _view(data, options, ReducedLocator(W), np.zeros(len(data.sample)))
 
 
 def _select(
@@ -268,7 +156,7 @@ def _select(
         key, crossfit = configurations[i].key, configurations[i].crossfit
         assert crossfit is not None
         if key not in full:
-            full[key] = _with_all_centers(crossfit)
+            full[key] = with_all_centers(crossfit)
     if any(configurations[i].crossfit is not full[configurations[i].key] for i in used):
         for key, crossfit in full.items():
             search = options.search_space(views[key])
@@ -279,46 +167,23 @@ def _select(
     return configurations, weights, loss
 
 
-def weigh(options: EnsembleOptions, configurations: Sequence[Configuration]) -> tuple[Array, float]:
-    """Stacking weights and the loss to expect; a single model is the best configuration."""
-    if options.n_members > 1:
-        evaluations = [c.evaluate() for c in configurations]
-        weights, loss = stack(evaluations, stacking_excess(configurations))
-    else:
-        best = fewest_components(configurations)
-        weights, loss = np.array([float(c is best) for c in configurations]), best.loss
-    return weights, loss + float(weights @ expected_optimism(configurations))
-
-
-def _stretch(
+def _density(
     data: TrainingData,
     options: EnsembleOptions,
-    views: dict[str, MemberView],
     configurations: Sequence[Configuration],
+    views: dict[str, MemberView],
+    learned: Sequence[LearnedSubspaces],
     weights: Array,
-) -> Array:
-    """Factors by which densities are stretched, (dy,); 1 if the caller has fixed sigma_y.
-
-    No kernel becomes narrower than its floor.
-    """
-    if options.search.sigma_y is not None:
-        return np.ones(data.n_outputs)
-    used = [c for c, w in zip(configurations, weights, strict=True) if w > 0]
-    floors = [options.search_space(views[c.key]).least_sigma_y for c in used]
-    least = max(floor / c.setting.sigma_y for floor, c in zip(floors, used, strict=True))
-    factor = best_stretch([c.evaluate() for c in used], weights[weights > 0], least)
-    return np.full(data.n_outputs, factor)
-
-
-def _pending(
-    options: EnsembleOptions, c: Configuration, view: MemberView, Ws: Sequence[Array]
-) -> PendingFit:
-    setting = c.setting
-    if c.start is not None and options.search.sigma_y is None:
-        # The location follows the final directions, so its residuals and their floor have changed.
-        least = min(1.0, options.search_space(view).least_sigma_y)
-        setting = replace(setting, sigma_y=max(setting.sigma_y, least))
-    return PendingFit(OutputKernels.build(view, setting.sigma_y), setting, Ws)
+    loss: float,
+) -> FinalDensity:
+    """The average over the members of all configurations, fitted to all samples."""
+    own, stretch = [views[c.key] for c in configurations], np.ones(data.n_outputs)
+    if data.partitions:
+        stretch = stretch_of(options, configurations, own, weights, data.n_outputs)
+    subspaces = [one.averaged for one in learned]
+    averages = average_of(options, configurations, own, subspaces, data.remaining)
+    parts = list(zip(weights.tolist(), averages, strict=True))
+    return FinalDensity(weights, parts, stretch, loss)
 
 
 def _learned(
@@ -332,5 +197,5 @@ def _learned(
     if c.start is None:
         return learn_with_all(data, options, c, views[c.key], rng)
     learned = learn_with_all_and_location(data, options, c, views["none"])
-    views[c.key] = _reduced_view(data, options, learned.common)
+    views[c.key] = reduced_view(data, options, learned.common)
     return learned

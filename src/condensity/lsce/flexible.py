@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from sklearn import config_context
 
 from condensity._typing import Array, Indices
-from condensity.fitting.gaussian_process import fit_process
+from condensity.fitting.gaussian_process import fit_process, fit_sparse_process
 from condensity.fitting.simplex import minimise_on_simplex
-from condensity.fitting.trees import TreeSum
+from condensity.lsce.boosting import BINNED_ROWS, add_trees, mean_of_trees, without_trees
 from condensity.lsce.location import (
     INNER_FOLDS,
     Location,
@@ -27,30 +26,25 @@ from condensity.lsce.location import (
     on_grid,
 )
 
-if TYPE_CHECKING:
-    from sklearn.ensemble import GradientBoostingRegressor
-
 #: Number of trees that are added at a time, and the largest number.
 TREES_A_ROUND, MOST_TREES = 40, 400
-#: Boosted trees: learning rate, depth, smallest leaf, shares of samples and inputs.
-BOOSTING = {
-    "learning_rate": 0.1,
-    "max_depth": 4,
-    "min_samples_leaf": 5,
-    "subsample": 0.7,
-    "max_features": 0.5,
-}
+#: Folds for the residuals of trees with many samples: each fold costs one more fit.
+FOLDS_OF_MANY = 3
 #: With more outputs the average has no trees: their cost is proportional to the number of outputs.
 MOST_TREE_OUTPUTS = 4
-#: With more samples the average has no Gaussian process: it needs the inverse of an n x n matrix.
-MOST_SMOOTH_ROWS = 5000
+#: With more samples the Gaussian process is carried by this number of them: the exact one needs
+#: the inverse of an n x n matrix.
+SMOOTH_CENTERS = 1000
 #: Locations with less weight are left out of the average.
 NEGLIGIBLE = 0.02
 
 
 def smooth_location(X: Array, Y: Array, weight: Array, labels: Indices | None = None) -> Location:
     """Gaussian process regression on all inputs, with a length scale for each of them."""
-    function, residuals = fit_process(X, Y, weight, labels)
+    if len(X) <= 2 * SMOOTH_CENTERS:
+        function, residuals = fit_process(X, Y, weight, labels)
+    else:
+        function, residuals = fit_sparse_process(X, Y, weight, labels, SMOOTH_CENTERS)
     return location_of_all(function, residuals, X, Y, weight)
 
 
@@ -61,17 +55,19 @@ def tree_location(X: Array, Y: Array, weight: Array, labels: Indices | None = No
     residuals become smaller.
     """
     if labels is None or len(np.unique(labels)) < 2:
-        labels = np.random.default_rng(0).permutation(len(X)) % min(INNER_FOLDS, len(X))
+        n_folds = INNER_FOLDS if len(X) < BINNED_ROWS else FOLDS_OF_MANY
+        labels = np.random.default_rng(0).permutation(len(X)) % min(n_folds, len(X))
     parts = [(labels != label, labels == label) for label in np.unique(labels)]
-    fits = [[_without_trees() for _ in Y.T] for _ in parts]
-    grid_X, grid_Y = on_grid(X), on_grid(Y)
+    fits = [[without_trees(len(X)) for _ in Y.T] for _ in parts]
+    # Thresholds are compared with inputs in single precision.
+    grid_X, grid_Y = on_grid(X).astype(np.float32).astype(float), on_grid(Y)
     variance = weight @ (Y - weight @ Y) ** 2
     best, residuals, n_trees = np.inf, Y, 0
     for size in range(TREES_A_ROUND, MOST_TREES + 1, TREES_A_ROUND):
         left_out = np.empty_like(Y)
         for (train, test), models in zip(parts, fits, strict=True):
             for model, column in zip(models, grid_Y[train].T, strict=True):
-                _add_trees(model, size, grid_X[train], column, weight[train])
+                add_trees(model, size, grid_X[train], column, weight[train])
             left_out[test] = Y[test] - np.column_stack([m.predict(grid_X[test]) for m in models])
         error = float(np.mean(weight @ left_out**2 / np.maximum(variance, 1e-300)))
         if error >= best:
@@ -83,11 +79,9 @@ def tree_location(X: Array, Y: Array, weight: Array, labels: Indices | None = No
 def flexible_location(X: Array, Y: Array, weight: Array, labels: Indices | None = None) -> Location:
     """The average of the linear, the smooth and the tree location with the best weights.
 
-    With many samples there is no smooth location, with many outputs no tree location.
+    With many outputs there is no tree location.
     """
-    locators = [linear_location]
-    if len(X) <= MOST_SMOOTH_ROWS:
-        locators.append(smooth_location)
+    locators = [linear_location, smooth_location]
     if Y.shape[1] <= MOST_TREE_OUTPUTS:
         locators.append(tree_location)
     parts = [locator(X, Y, weight, labels) for locator in locators]
@@ -139,48 +133,3 @@ class WeightedFunctions:
         """For the rows of ``X`` (m, dx)."""
         parts = zip(self.weights, self.functions, strict=True)
         return np.asarray(sum(weight * function(X) for weight, function in parts))
-
-
-def _without_trees() -> GradientBoostingRegressor:
-    from sklearn.ensemble import GradientBoostingRegressor  # it imports rich if installed
-
-    return GradientBoostingRegressor(random_state=0, warm_start=True, **BOOSTING)
-
-
-def _add_trees(
-    model: GradientBoostingRegressor, size: int, X: Array, y: Array, weight: Array
-) -> None:
-    scaled = weight * (len(weight) / weight.sum())
-    # Checks of arguments would take a quarter of the time.
-    with config_context(assume_finite=True, skip_parameter_validation=True):
-        model.set_params(n_estimators=size).fit(X, y, sample_weight=scaled)
-
-
-def mean_of_trees(
-    fits: Sequence[Sequence[GradientBoostingRegressor]], n_trees: int | None = None
-) -> TreeSum:
-    """The mean over ``fits``, each with one regressor for each output, as arrays.
-
-    Only the first ``n_trees`` of each regressor count; None: all of them.
-    """
-    by_output = [m for models in zip(*fits, strict=True) for m in models]
-    trees = [tree.tree_ for m in by_output for tree in m.estimators_[:n_trees, 0]]
-    first = np.cumsum([0, *(tree.node_count for tree in trees)])
-    here, start = np.arange(first[-1]), np.repeat(first[:-1], np.diff(first))
-    below, above, feature, threshold = (
-        np.concatenate([getattr(tree, name) for tree in trees])
-        for name in ("children_left", "children_right", "feature", "threshold")
-    )
-    leaf = below < 0
-    return TreeSum(
-        intercept=np.mean([[m.init_.constant_[0, 0] for m in fit] for fit in fits], axis=0),
-        roots=np.ascontiguousarray(first[:-1].reshape(len(fits[0]), -1).T),
-        depth=max(tree.max_depth for tree in trees),
-        feature=np.where(leaf, 0, feature),
-        threshold=threshold,
-        below=np.where(leaf, here, start + below),
-        above=np.where(leaf, here, start + above),
-        value=fits[0][0].learning_rate
-        / len(fits)
-        * np.concatenate([tree.value[:, 0, 0] for tree in trees]),
-    )

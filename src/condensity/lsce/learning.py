@@ -25,7 +25,7 @@ from condensity._typing import Array, Mask
 from condensity.fitting.gaussian_process import fit_sparse_process
 from condensity.fitting.leave_one_out import LeaveOneOutLoss
 from condensity.fitting.process_likelihood import ProcessLikelihood
-from condensity.lsce.location import REDUCED_CENTERS, on_grid
+from condensity.lsce.location import on_grid
 from condensity.lsce.member import MemberView
 from condensity.lsce.settings import Setting
 from condensity.subspaces.chart import Minimum, minimise, minimise_jointly
@@ -64,7 +64,9 @@ WIDEST = float(np.sqrt(2.0))
 #: Weight of the likelihood, relative to the leave-one-out loss.
 LIKELIHOOD_SHARE = 0.5
 #: Largest number of samples of the likelihood, which needs the inverse of a matrix of this size.
-LIKELIHOOD_ROWS = 300
+LIKELIHOOD_ROWS = 200
+#: Number of samples that carry the functions from which the shape of the noise is estimated.
+NOISE_CENTERS = 100
 #: First length scale of all directions, and first noise of the process.
 FIRST_LENGTH, FIRST_NOISE = 1.5, 0.3
 #: Added to the squares of residuals, relative to their mean, before their logarithm is taken.
@@ -200,9 +202,9 @@ def noise_shape(view: MemberView, W: Array, Y: Array) -> Array:
     They are a smooth function of z, fitted to the logarithms of squared residuals.
     """
     Z, weight, labels = view.sample.X @ W.T, view.sample.weight, view.labels
-    _, residuals = fit_sparse_process(Z, Y, weight, labels, REDUCED_CENTERS)
+    _, residuals = fit_sparse_process(Z, Y, weight, labels, NOISE_CENTERS)
     squares = np.mean(residuals**2, axis=1)
     logs = np.log(squares + LEAST_SQUARE * (weight @ squares))[:, None]
     logs -= weight @ logs
-    _, left = fit_sparse_process(Z, logs, weight, labels, REDUCED_CENTERS)
+    _, left = fit_sparse_process(Z, logs, weight, labels, NOISE_CENTERS)
     return np.asarray(np.exp((logs - left)[:, 0]))

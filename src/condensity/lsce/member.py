@@ -22,7 +22,6 @@ import numpy as np
 
 from condensity._typing import Array, Indices, Mask
 from condensity._utils.numerics import LOG2_E
-from condensity.data.chunks import InMemoryChunks
 from condensity.data.sample import Sample, Scaling
 from condensity.fitting.kernels import gaussian, squared_distances
 from condensity.fitting.leave_one_out import (
@@ -216,9 +215,16 @@ class Basis:
         """The kernels of y at samples, (m, b)."""
         return gaussian(squared_distances(sample.Y, self.V), self.sigma_y)
 
-    def sums(self, sample: Sample, phi_y: Array, W: Array, sigma_z: float) -> Sums:
-        """The basis functions summed over samples with kernels of y ``phi_y`` (m, b)."""
+    def sums(
+        self, sample: Sample, phi_y: Array, W: Array, sigma_z: float, similar: Sums | None = None
+    ) -> Sums:
+        """The basis functions summed over samples with kernels of y ``phi_y`` (m, b).
+
+        ``similar`` are sums that differ in the kernels of y only; most of them is used again.
+        """
         phi_z = gaussian(squared_distances(sample.X @ W.T, self.X @ W.T), sigma_z)
+        if similar is not None:
+            return similar.with_outputs(phi_z, phi_y, sample.weight)
         return Sums.of(phi_z, phi_y, sample.weight)
 
 
@@ -252,15 +258,19 @@ class OutputKernels:
         """The coefficients in the coordinates ``z = W x`` for each penalty."""
         return self.solve(W, sigma_z, penalties, self.own_sums(W, sigma_z))
 
-    def own_sums(self, W: Array, sigma_z: float) -> Sums:
-        """The basis functions summed over the samples of the view, by chunks if they are many."""
+    def own_sums(self, W: Array, sigma_z: float, similar: Sums | None = None) -> Sums:
+        """The basis functions summed over the samples of the view, by chunks if they are many.
+
+        ``similar`` are the sums for another sigma_y.
+        """
         sample, basis = self.view.sample, self.basis
         if len(sample) <= MOST_KEPT:
-            return basis.sums(sample, self.phi_y, W, sigma_z)
-        total: Sums
-        (total,) = InMemoryChunks(sample).total(
-            lambda chunk: [basis.sums(chunk, basis.of_outputs(chunk), W, sigma_z)]
-        )
+            return basis.sums(sample, self.phi_y, W, sigma_z, similar)
+        total = Sums.none(len(self.yy))
+        for start in range(0, len(sample), MOST_KEPT):
+            chunk = sample[start : start + MOST_KEPT]
+            part = basis.sums(chunk, basis.of_outputs(chunk), W, sigma_z, similar)
+            total = total + part if similar is None else replace(part, h=total.h + part.h)
         return total
 
     def solve(

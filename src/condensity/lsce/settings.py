@@ -135,7 +135,7 @@ class SettingSelector:
         if index not in self.cache:
             sigmas = float(self.z[index[0]]), float(self.y[index[1]])
             losses = self.crossfit.losses(self.Ws, *sigmas, self.search.penalties)
-            self.cache[index] = _without_rounding_errors(losses @ self.crossfit.whole.weight)
+            self.cache[index] = _without_rounding_errors(losses @ self.crossfit.weight)
             self.by_fold[index] = self.crossfit.by_fold(losses)
         return self.cache[index]
 

@@ -16,10 +16,28 @@ from condensity._utils.numerics import row_blocks
 from condensity.distributions._overlap import mean_overlaps
 from condensity.distributions.block import Block
 from condensity.fitting.simplex import Loss, minimise_on_simplex
+from condensity.lsce.configurations import (
+    Configuration,
+    expected_optimism,
+    fewest_components,
+    stacking_excess,
+)
 from condensity.lsce.crossfit import Crossfit, HeldOutEvaluation
+from condensity.lsce.settings import EnsembleOptions
 
 #: Configurations with less weight are dropped: their gain is not worth their cost.
 NEGLIGIBLE = 0.02
+
+
+def weigh(options: EnsembleOptions, configurations: Sequence[Configuration]) -> tuple[Array, float]:
+    """Stacking weights and the loss to expect; a single model is the best configuration."""
+    if options.n_members > 1:
+        evaluations = [c.evaluate() for c in configurations]
+        weights, loss = stack(evaluations, stacking_excess(configurations))
+    else:
+        best = fewest_components(configurations)
+        weights, loss = np.array([float(c is best) for c in configurations]), best.loss
+    return weights, loss + float(weights @ expected_optimism(configurations))
 
 
 def stack(evaluations: Sequence[HeldOutEvaluation], excess: Array) -> tuple[Array, float]:
@@ -63,7 +81,7 @@ def with_excess(loss: Loss, excess: Array) -> Loss:
 def loss_of_average(evaluations: Sequence[HeldOutEvaluation]) -> Loss:
     """The held-out loss of a weighted average of densities, as a function of the weights."""
     crossfit = evaluations[0].crossfit
-    weight, sign = crossfit.whole.weight, crossfit.score.sign
+    weight, sign = crossfit.weight, crossfit.score.sign
     if sign == 0:
         density = np.column_stack([j.matches for j in evaluations])
         return lambda w: _log_loss(w, density, weight)
@@ -81,10 +99,10 @@ def _mean_products(evaluations: Sequence[HeldOutEvaluation]) -> Array:
         for view, member in enumerate(crossfit.views):
             densities = [evaluation.densities(view) for evaluation in evaluations]
             M += mean_overlaps(densities, member.held_out.weight)
-        return M / crossfit.n_partitions
+        return np.asarray(M / crossfit.held_mass.sum())
     for i, ours in enumerate(evaluations):
         for j, theirs in enumerate(evaluations[: i + 1]):
-            M[i, j] = M[j, i] = crossfit.whole.weight @ _products(ours, theirs)
+            M[i, j] = M[j, i] = crossfit.weight @ _products(ours, theirs)
     return M
 
 
