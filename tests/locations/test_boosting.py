@@ -5,22 +5,47 @@ import pytest
 from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
 
 from condensity.locations import boosting, flexible
-from condensity.locations.boosting import add_trees, mean_of_trees, without_trees
+from condensity.locations.boosting import Bins, add_trees, mean_of_trees, without_trees
 from condensity.locations.flexible import tree_location
 from problems import random_sample
 
 
-def binned(n=300, dy=1, size=12, monkeypatch=None):
+def binned(monkeypatch, n=900, dy=1, size=12):
+    """Regressors on two parts of the samples, and the bins they learn from."""
     monkeypatch.setattr(boosting, "BINNED_ROWS", 200)
     s = random_sample(0, n=n, dx=3, dy=dy)
     X = s.X.astype(np.float32).astype(float)
-    fits = []
+    X[:, 1] = np.round(X[:, 1])  # few values
+    bins, fits = Bins.of(X), []
     for part in (np.arange(n) % 2 == 0, np.arange(n) % 3 == 0):
         models = [without_trees(n) for _ in range(dy)]
         for model, y in zip(models, s.Y.T, strict=True):
-            add_trees(model, size, X[part], y[part], s.weight[part])
+            add_trees(model, size, bins.numbers(X)[part], y[part], s.weight[part])
         fits.append(models)
-    return fits
+    return fits, bins
+
+
+def test_bins_hold_about_equal_numbers_of_rows():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=2000), rng.integers(0, 4, 2000), np.ones(2000)])
+    bins = Bins.of(X)
+    numbers = bins.numbers(X)
+    assert [len(cuts) for cuts in bins.cuts] == [254, 3, 0]
+    counts = np.bincount(numbers[:, 0].astype(int))
+    assert counts.min() >= 2000 // 255
+    assert counts.max() <= 2000 // 255 + 1
+    np.testing.assert_array_equal(numbers[:, 1], X[:, 1])
+    # A value is in bin j if it is above j cuts.
+    for x, number in zip(X[:50, 0], numbers[:50, 0], strict=True):
+        assert number == sum(cut < x for cut in bins.cuts[0])
+
+
+def test_many_equal_values_take_one_bin():
+    x = np.r_[np.zeros(1000), np.linspace(1, 2, 1000)]
+    bins = Bins.of(x[:, None])
+    assert (bins.numbers(x[:1000, None]) == 0).all()
+    assert 0 < bins.cuts[0][0] < 1
+    assert 120 < len(bins.cuts[0]) < 135
 
 
 def test_the_number_of_samples_decides_whether_values_are_sorted_into_bins():
@@ -32,14 +57,16 @@ def test_the_number_of_samples_decides_whether_values_are_sorted_into_bins():
 
 @pytest.mark.parametrize("dy", [1, 2])
 def test_predictions_of_binned_trees_are_those_of_the_regressors(dy, monkeypatch):
-    fits = binned(dy=dy, monkeypatch=monkeypatch)
+    fits, bins = binned(monkeypatch, dy=dy)
     new = 2 * np.random.default_rng(1).normal(size=(500, 3))
     new = new.astype(np.float32).astype(float)
+    numbers = bins.numbers(new)
     for n_trees in (5, None):
         exact = np.mean(
-            [np.column_stack([first_trees(m, n_trees, new) for m in fit]) for fit in fits], axis=0
+            [np.column_stack([first_trees(m, n_trees, numbers) for m in fit]) for fit in fits],
+            axis=0,
         )
-        np.testing.assert_allclose(mean_of_trees(fits, n_trees)(new), exact, rtol=1e-6)
+        np.testing.assert_allclose(mean_of_trees(fits, n_trees, bins)(new), exact, rtol=1e-6)
 
 
 def first_trees(model, n_trees, X):
@@ -66,6 +93,7 @@ def test_residuals_of_binned_trees_are_those_of_fits_to_the_other_folds(monkeypa
     folds = np.random.default_rng(0).permutation(300) % flexible.FOLDS_OF_MANY
     X, y = (np.round(values * 2**30) / 2**30 for values in (s.X, s.Y[:, 0]))
     X = X.astype(np.float32).astype(float)
+    X = Bins.of(X).numbers(X)
     expected = np.empty(300)
     for fold in range(flexible.FOLDS_OF_MANY):
         rest = folds != fold

@@ -1,7 +1,8 @@
 """Boosted trees of scikit-learn: grown in rounds, and written as arrays.
 
-With few samples, every split is searched among all values.  With many samples, values are sorted
-into at most 255 bins first, which is many times faster and no less accurate.
+With few samples, every split is searched among all values.  With many samples, the values of each
+input are sorted into bins first, which is many times faster and no less accurate.  The regressor
+learns from the numbers of the bins.  It would sort the values itself, but again in every round.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ BOOSTING = {
     "subsample": 0.7,
     "max_features": 0.5,
 }
-#: With at least this many samples, values are sorted into bins.
-BINNED_ROWS = 1000
+#: With at least this many samples, values are sorted into bins, at most ``MOST_BINS`` of them.
+BINNED_ROWS, MOST_BINS = 1000, 255
 #: Trees with many samples: learning rate, depth, smallest leaf, share of inputs, shrinkage.
 BINNED_BOOSTING = {
     "learning_rate": 0.1,
@@ -38,6 +39,38 @@ BINNED_BOOSTING = {
 }
 #: Leaves of a tree: the square root of the number of samples over ``LEAF_RATIO``, within limits.
 LEAF_RATIO, LEAST_LEAVES, MOST_LEAVES = 3.0, 16, 64
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """The bins of every input.  Bin j holds the values above ``cuts[j - 1]`` up to ``cuts[j]``."""
+
+    cuts: Sequence[Array]  # increasing, for each input
+
+    @classmethod
+    def of(cls, X: Array) -> Bins:
+        """Bins with about equal numbers of the rows of ``X`` (n, dx), cut between two values."""
+        cuts = []
+        for column in X.T:
+            values, first = np.unique(np.sort(column), return_index=True)
+            if len(values) > MOST_BINS:
+                shares = np.linspace(0, len(column), MOST_BINS + 1)[1:-1]
+                inner = np.unique(np.searchsorted(first, shares))
+                inner = inner[(inner > 0) & (inner < len(values))]
+            else:
+                inner = np.arange(1, len(values))
+            cuts.append(0.5 * (values[inner - 1] + values[inner]))
+        return cls(cuts)
+
+    def numbers(self, X: Array) -> Array:
+        """The numbers of the bins of ``X`` (m, dx), as floats."""
+        columns = [np.searchsorted(cuts, x) for cuts, x in zip(self.cuts, X.T, strict=True)]
+        return np.column_stack(columns).astype(float)
+
+    def thresholds(self, feature: Indices, number: Array) -> Array:
+        """The cuts of inputs ``feature`` (m,) that separate bins up to ``number`` (m,)."""
+        below = np.floor(number).astype(np.intp)
+        return np.array([self.cuts[i][j] for i, j in zip(feature, below, strict=True)])
 
 
 def without_trees(n: int) -> Any:
@@ -57,7 +90,8 @@ def without_trees(n: int) -> Any:
 
 def add_trees(model: Any, size: int, X: Array, y: Array, weight: Array) -> None:
     """Add trees to ``model`` until it has ``size`` of them."""
-    scaled = weight * (len(weight) / weight.sum())
+    # Without weights the regressor is faster.
+    scaled = None if np.ptp(weight) == 0 else weight * (len(weight) / weight.sum())
     count = "max_iter" if hasattr(model, "max_iter") else "n_estimators"
     # Checks of arguments would take a quarter of the time.  Threads would change the order of sums.
     with (
@@ -80,11 +114,11 @@ class Tree:
     depth: int
 
 
-def trees_of(model: Any, n_trees: int | None = None) -> tuple[float, list[Tree]]:
+def trees_of(model: Any, n_trees: int | None, bins: Bins | None) -> tuple[float, list[Tree]]:
     """The intercept of a fitted regressor, and its first ``n_trees`` trees; None: all of them."""
-    if hasattr(model, "_predictors"):
+    if bins is not None:
         tables = [trees[0].nodes for trees in model._predictors[:n_trees]]
-        return float(model._baseline_prediction.ravel()[0]), [_binned_tree(t) for t in tables]
+        return float(model._baseline_prediction.ravel()[0]), [_binned_tree(t, bins) for t in tables]
     rate = model.learning_rate
     parts = [tree.tree_ for tree in model.estimators_[:n_trees, 0]]
     return float(model.init_.constant_[0, 0]), [
@@ -101,25 +135,31 @@ def trees_of(model: Any, n_trees: int | None = None) -> tuple[float, list[Tree]]
     ]
 
 
-def _binned_tree(nodes: Any) -> Tree:
+def _binned_tree(nodes: Any, bins: Bins) -> Tree:
     """A tree from scikit-learn's table of nodes, which has one record for each node."""
+    leaf, feature = nodes["is_leaf"].astype(bool), nodes["feature_idx"].astype(np.intp)
+    threshold = np.zeros(len(nodes))
+    threshold[~leaf] = bins.thresholds(feature[~leaf], nodes["num_threshold"][~leaf])
     return Tree(
-        nodes["feature_idx"].astype(np.intp),
-        nodes["num_threshold"].astype(float),
+        feature,
+        threshold,
         nodes["left"].astype(np.intp),
         nodes["right"].astype(np.intp),
-        nodes["is_leaf"].astype(bool),
+        leaf,
         nodes["value"].astype(float),
         int(nodes["depth"].max()),
     )
 
 
-def mean_of_trees(fits: Sequence[Sequence[Any]], n_trees: int | None = None) -> TreeSum:
+def mean_of_trees(
+    fits: Sequence[Sequence[Any]], n_trees: int | None = None, bins: Bins | None = None
+) -> TreeSum:
     """The mean over ``fits``, each with one regressor for each output, as arrays.
 
-    Only the first ``n_trees`` of each regressor count; None: all of them.
+    Only the first ``n_trees`` of each regressor count; None: all of them.  ``bins`` are those that
+    the regressors have learned from, if any.
     """
-    by_output = [trees_of(m, n_trees) for models in zip(*fits, strict=True) for m in models]
+    by_output = [trees_of(m, n_trees, bins) for models in zip(*fits, strict=True) for m in models]
     intercepts = np.array([intercept for intercept, _ in by_output])
     trees = [tree for _, parts in by_output for tree in parts]
     first = np.cumsum([0, *(len(tree.leaf) for tree in trees)])

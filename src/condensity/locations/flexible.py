@@ -17,7 +17,13 @@ from scipy.linalg import cho_factor, cho_solve
 from condensity._typing import Array, Indices
 from condensity.fitting.gaussian_process import fit_process, fit_sparse_process
 from condensity.fitting.simplex import minimise_on_simplex
-from condensity.locations.boosting import BINNED_ROWS, add_trees, mean_of_trees, without_trees
+from condensity.locations.boosting import (
+    BINNED_ROWS,
+    Bins,
+    add_trees,
+    mean_of_trees,
+    without_trees,
+)
 from condensity.locations.location import (
     INNER_FOLDS,
     Location,
@@ -60,20 +66,23 @@ def tree_location(X: Array, Y: Array, weight: Array, labels: Indices | None = No
     parts = [(labels != label, labels == label) for label in np.unique(labels)]
     fits = [[without_trees(len(X)) for _ in Y.T] for _ in parts]
     # Thresholds are compared with inputs in single precision.
-    grid_X, grid_Y = on_grid(X).astype(np.float32).astype(float), on_grid(Y)
+    inputs, grid_Y = on_grid(X).astype(np.float32).astype(float), on_grid(Y)
+    bins = None if len(X) < BINNED_ROWS else Bins.of(inputs)
+    if bins is not None:
+        inputs = bins.numbers(inputs)
     variance = weight @ (Y - weight @ Y) ** 2
     best, residuals, n_trees = np.inf, Y, 0
     for size in range(TREES_A_ROUND, MOST_TREES + 1, TREES_A_ROUND):
         left_out = np.empty_like(Y)
         for (train, test), models in zip(parts, fits, strict=True):
             for model, column in zip(models, grid_Y[train].T, strict=True):
-                add_trees(model, size, grid_X[train], column, weight[train])
-            left_out[test] = Y[test] - np.column_stack([m.predict(grid_X[test]) for m in models])
+                add_trees(model, size, inputs[train], column, weight[train])
+            left_out[test] = Y[test] - np.column_stack([m.predict(inputs[test]) for m in models])
         error = float(np.mean(weight @ left_out**2 / np.maximum(variance, 1e-300)))
         if error >= best:
             break
         best, residuals, n_trees = error, left_out, size
-    return location_of_all(mean_of_trees(fits, n_trees), residuals, X, Y, weight)
+    return location_of_all(mean_of_trees(fits, n_trees, bins), residuals, X, Y, weight)
 
 
 def flexible_location(X: Array, Y: Array, weight: Array, labels: Indices | None = None) -> Location:
