@@ -122,9 +122,11 @@ class LSCE(DensityReducer):
     max_iter : int, default=50
         Maximum number of quasi-Newton steps of each search.
     subsample : None or int, default=2000
-        Maximum number of samples used for model selection; the final fit always uses all of them:
-        a linear location, the subspaces of the configurations in the average and all coefficients
-        are fitted to all samples, chunk by chunk.  Other locations are fitted only to the
+        Maximum number of samples with which the configurations are compared.  If there are more
+        than twice as many, bandwidths, penalty and weights are then selected again with up to 15
+        times as many additional samples, with locations and subspaces that are fitted to them.
+        The coefficients are always fitted to all samples, chunk by chunk.  With folds given as
+        ``cv``, these settings stay, and locations that are not linear are fitted only to the
         subsample.  None: no limit.
     random_state : None, int, RandomState or Generator, default=None
         Seed for the centres, the folds, the starts and the subsample.
@@ -165,7 +167,8 @@ class LSCE(DensityReducer):
         ensures it.  With "reduced" as ``location``, "none" is the weight of the density that does
         not depend on x.
     bandwidth_ : (float, float)
-        sigma_z and sigma_y of the best configuration with ``n_components_`` directions.
+        sigma_z and sigma_y of the best configuration with ``n_components_`` directions.  With
+        many samples they are narrower than those in ``cv_results_``, which is about the subsample.
     penalty_ : float
         Penalty of this configuration.
     stretch_ : ndarray of shape (dy,)
