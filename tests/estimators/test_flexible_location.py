@@ -6,6 +6,7 @@ from sklearn.model_selection import GroupKFold
 
 from condensity import LSCE
 from condensity.lsce import fit as ensemble
+from condensity.lsce import stacking
 from condensity.lsce.full_data import refit_location
 from condensity.metrics import subspace_error
 
@@ -157,7 +158,7 @@ def test_directions_without_weight_in_the_average_are_learned_from_all_samples(m
         refitted.append(view.location.shrinkage is not None)
         return refit_location(view, *args)
 
-    monkeypatch.setattr(ensemble, "stack", only_flexible)
+    monkeypatch.setattr(stacking, "stack", only_flexible)
     monkeypatch.setattr(ensemble, "refit_location", recorded)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((1500, DX))
