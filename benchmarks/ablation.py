@@ -63,28 +63,28 @@ def tied(self, near, *, coarse, strides):
     return Setting(float(self.z[best[0]]), float(self.y[best[1]]), penalty)
 
 
-ROOM = "condensity.lsce"
+ROOM, MEMBERS = "condensity.lsce", "condensity.members"
 #: Ingredients by their key in the records: parameters of LSCE, and replacements of its parts.
 WITHOUT = {
     "nothing": ({}, {}),
     "averaging": ({"n_members": 1}, {}),
-    "stacking": ({}, {f"{ROOM}.fit.stack": winner_takes_all}),
+    "stacking": ({}, {f"{ROOM}.stacking.stack": winner_takes_all}),
     "all centres": ({}, {f"{ROOM}.fit.reselect_setting": lambda c, crossfit, search: c}),
     "refining": (
         {},
         {f"{ROOM}.configurations.refine_subspace": same, f"{ROOM}.consensus.refine_subspace": same},
     ),
-    "stretching": ({}, {f"{ROOM}.fit.best_stretch": unstretched}),
+    "stretching": ({}, {f"{ROOM}.final_density.best_stretch": unstretched}),
     "linear location": ({"location": "none"}, {}),
-    "separate bandwidths": ({}, {f"{ROOM}.settings.SettingSelector.choose": tied}),
+    "separate bandwidths": ({}, {f"{MEMBERS}.settings.SettingSelector.choose": tied}),
     "pulled centres": (
         {},
         {
-            f"{ROOM}.member.variance_preserving": plain_centers,
+            f"{MEMBERS}.member.variance_preserving": plain_centers,
             "condensity.fitting.leave_one_out.variance_preserving": plain_centers,
         },
     ),
-    "background": ({}, {f"{ROOM}.member.BACKGROUND": 1e-6}),
+    "background": ({}, {f"{MEMBERS}.member.BACKGROUND": 1e-6}),
     "more starts": ({"n_starts": 1}, {}),
     "reduction": ({"n_components": None}, {}),
     "(with a second deal)": ({"n_members": 10}, {}),

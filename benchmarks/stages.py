@@ -2,7 +2,7 @@
 
     python benchmarks/stages.py
 
-``LSCE()`` under cProfile: the functions of ``condensity.lsce`` that are the stages, and the rest.
+``LSCE()`` under cProfile: the functions of its algorithm that are the stages, and the rest.
 """
 
 import cProfile
@@ -18,6 +18,7 @@ from ratios import show_header, show_row
 from condensity import LSCE
 
 STAGES = {  # stage: its function (file, name)
+    "members: fit the trees": ("flexible.py", "tree_location"),
     "members: learn subspaces": ("learning.py", "learn_subspace"),
     "members: refine subspaces": ("learning.py", "refine_subspace"),
     "members: select settings": ("settings.py", "choose"),
@@ -27,6 +28,7 @@ STAGES = {  # stage: its function (file, name)
     "all samples: refine the subspace": ("full_data.py", "refine_with_all"),
     "all samples: fit coefficients": ("full_data.py", "fit_coefficients"),
 }
+ROOMS = {"lsce", "members", "locations"}
 SIZES = ((300, 10), (100_000, 20))
 
 
@@ -39,7 +41,7 @@ def profile(n, dx):
     times = {
         (Path(file).name, name): (counts[1], counts[3])
         for (file, _, name), counts in stats.stats.items()
-        if "lsce" in Path(file).parts
+        if ROOMS & set(Path(file).parts)
     }
     return times, stats.total_tt
 
