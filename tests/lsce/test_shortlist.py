@@ -26,7 +26,7 @@ QUICK = {"n_starts": 4, "max_iter": 10, "random_state": 0}
 class Data:
     """Samples with three partitions into five folds."""
 
-    def __init__(self, n=400, n_folds=5, by_cells=False):
+    def __init__(self, n=1200, n_folds=5, by_cells=False):
         self.sample, self.by_cells = np.empty(n), by_cells
         rng = np.random.default_rng(0)
         labels = [rng.permutation(n) % n_folds for _ in range(3)]
@@ -138,7 +138,8 @@ def test_what_is_clearly_worse_is_not_on_the_list():
     assert found == configurations[:3]
 
 
-def test_the_members_of_a_default_fit_are_those_of_all_folds():
+def test_the_members_of_a_default_fit_are_those_of_all_folds(monkeypatch):
+    monkeypatch.setattr(module, "LEAST_SAMPLES", 300)
     X, y = toy_b().sample(320, random_state=0)
     model = LSCE(**QUICK, cv=5).fit(X, y)
     table = model.cv_results_
@@ -159,6 +160,7 @@ def test_fewer_configurations_are_learned_by_all_members(monkeypatch):
         seen.append((len(configurations), len(done)))
         return done
 
+    monkeypatch.setattr(module, "LEAST_SAMPLES", 300)
     monkeypatch.setattr(condensity.lsce.fit, "complete_all", recorded)
     X, y = toy_b().sample(320, random_state=0)
     folds = list(KFold(5, shuffle=True, random_state=1).split(X))

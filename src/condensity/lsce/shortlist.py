@@ -21,7 +21,7 @@ from condensity.members.member import MemberView
 from condensity.members.settings import EnsembleOptions
 
 #: With fewer samples, all members learn all configurations.
-LEAST_SAMPLES = 300
+LEAST_SAMPLES = 1000
 #: Share of the weight that the first folds hold out.
 SHARE = 0.35
 
