@@ -76,7 +76,7 @@ def problems(wheel: set[str], archive: set[str]) -> list[str]:
     """What is missing in the two lists of files, and what should not be there."""
     found = [f"the wheel lacks {name}" for name in IN_WHEEL if name not in wheel]
     found += [f"the archive lacks {name}" for name in IN_ARCHIVE if name not in archive]
-    modules = {str(p.relative_to(ROOT / "src")) for p in (ROOT / "src").rglob("*.py")}
+    modules = {p.relative_to(ROOT / "src").as_posix() for p in (ROOT / "src").rglob("*.py")}
     found += [f"the wheel lacks {name}" for name in sorted(modules - wheel)]
     folders = {name.partition("/")[0] for name in wheel}
     found += [

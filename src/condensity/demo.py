@@ -26,6 +26,17 @@ from condensity.plots import plot_density
 from condensity.tables.errors import count_noun
 
 PICTURE = Path("condensity-demo.png")
+#: What the columns of the diabetes table contain.
+NAMES = {
+    "bmi": "body mass index",
+    "bp": "blood pressure",
+    "s1": "total cholesterol",
+    "s2": "LDL",
+    "s3": "HDL",
+    "s4": "cholesterol ratio",
+    "s5": "log triglycerides",
+    "s6": "blood sugar",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +56,15 @@ class DemoProblem:
 
 def diabetes() -> DemoProblem:
     """Progression of diabetes after one year, given ten measurements."""
-    table = load_diabetes()
+    table = load_diabetes(scaled=False)
     split = train_test_split(table.data, table.target, test_size=0.3, random_state=0)
-    return DemoProblem("diabetes", list(table.feature_names), "disease progression", split)
+    names = [NAMES.get(name, name) for name in table.feature_names]
+    return DemoProblem("diabetes", names, "disease progression", split)
 
 
 def toy() -> DemoProblem:
     """``y = x2 + x2^2 + x2^3 + noise`` with five inputs; only x2 has an effect."""
-    train, test = (toy_b().sample(n, random_state=s) for n, s in ((200, 0), (1000, 1)))
+    train, test = (toy_b().sample(n, random_state=s) for n, s in ((2000, 0), (1000, 1)))
     data = [train[0], test[0], train[1], test[1]]
     return DemoProblem("toy (b)", input_names(5), "y", data)
 
