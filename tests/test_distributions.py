@@ -1,5 +1,6 @@
 """What is published: the contents of the wheel and of the source archive."""
 
+import json
 import tomllib
 
 import pytest
@@ -49,3 +50,15 @@ def test_groups_name_only_extras_and_tools():
 def test_lists_for_the_public_name_no_index():
     for path in [*(ROOT / "requirements").iterdir(), *(ROOT / "recipe").iterdir()]:
         assert "://" not in path.read_text(), path
+
+
+def test_version_and_requirements_are_the_same_everywhere():
+    version = condensity.__version__.partition(".dev")[0]
+    needed = PYPROJECT["project"]["dependencies"]
+    recipe = (ROOT / "recipe" / "recipe.yaml").read_text()
+    codemeta = json.loads((ROOT / "codemeta.json").read_text())
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f'  version: "{version}"\n' in recipe
+    assert (codemeta["version"], codemeta["softwareRequirements"]) == (version, sorted(needed))
+    assert all(f"    - {line.replace('>=', ' >=')}\n" in recipe for line in needed)
+    assert f"\n## {version}" in (ROOT / "CHANGELOG.md").read_text()
