@@ -47,6 +47,7 @@ class DemoProblem:
     names: list[str]
     target: str
     data: list[Any]  # X_train, X_test, y_train, y_test
+    drawn: float = 1.0  # share of the samples, along z, that the picture covers
 
     def shortened(self, n_train: int | None) -> DemoProblem:
         """The problem with its first ``n_train`` training samples."""
@@ -66,7 +67,8 @@ def toy() -> DemoProblem:
     """``y = x2 + x2^2 + x2^3 + noise`` with five inputs; only x2 has an effect."""
     train, test = (toy_b().sample(n, random_state=s) for n, s in ((2000, 0), (1000, 1)))
     data = [train[0], test[0], train[1], test[1]]
-    return DemoProblem("toy (b)", input_names(5), "y", data)
+    # The noise is visible in the middle, because y is steep at the ends.
+    return DemoProblem("toy (b)", input_names(5), "y", data, drawn=0.8)
 
 
 def fit_problem(problem: DemoProblem, progress: Any) -> LSCE:
@@ -108,7 +110,10 @@ def draw(problems: list[DemoProblem], models: list[LSCE], path: Path) -> None:
     figure, axes = plt.subplots(1, len(problems), figsize=(11, 4.5), layout="constrained")
     for ax, problem, model in zip(axes, problems, models, strict=True):
         _, X_test, _, y_test = problem.data
-        plot_density(model, X_test, y_test, ax=ax)
+        z = model.transform(X_test)[:, 0]
+        low, high = np.quantile(z, [0.5 - problem.drawn / 2, 0.5 + problem.drawn / 2])
+        inside = np.flatnonzero((low <= z) & (z <= high))[:200]
+        plot_density(model, X_test[inside], y_test[inside], ax=ax)
         ax.set(title=f"{problem.title}: p(y|z) and test samples", ylabel=problem.target)
     figure.savefig(path, dpi=130)
     plt.close(figure)
