@@ -292,9 +292,9 @@ def test_small_and_large_numbers_have_powers_of_ten(opened, rng):
 
 
 def test_titles_name_the_output_and_influence_comes_first(opened, rng):
-    page = opened(rng.normal(size=100), y=rng.normal(size=100))
+    page = opened(rng.normal(size=100), y=rng.normal(size=100), target_names="price")
     titles = [page.locator(f"#{name}-title").inner_text() for name in ("stage", "numbers")]
-    assert titles == ["What y may be", "y in numbers"]
-    assert page.locator("#loadings-title").inner_text() == "What counts for y"
+    assert titles == ["What price may be", "price in numbers"]
+    assert page.locator("#loadings-title").inner_text() == "What counts for price"
     chosen = page.locator("#loadings-choice option:checked")
     assert chosen.inner_text() == "Influence"
