@@ -33,9 +33,8 @@ def tests(session: nox.Session) -> None:
 def lowest(session: nox.Session) -> None:
     """Run some tests with the lowest versions of the dependencies."""
     limits = Path(session.create_tmp()) / "constraints.txt"
-    limits.write_text(
-        session.run(sys.executable, "tests/lowest_versions.py", silent=True, external=True)
-    )
+    command = [sys.executable, "tests/lowest_versions.py"]
+    limits.write_text(session.run_install(*command, silent=True, external=True))
     packages = ["pytest", "hypothesis", "pandas", "polars"]
     session.install("--constraint", limits, "--editable", ".[plots,cli,parquet]", *packages)
     quiet = ["-q", "-W", "ignore::DeprecationWarning"]

@@ -19,7 +19,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-WIDTH, HEIGHT = 96, 30
+WIDTH, HEIGHT = 100, 30
 PICTURE = Path(__file__).with_name("demo-terminal.svg")
 TOKEN = re.compile(r"\x1b\[\??([\d;]*)([A-Za-z])|\r|\n|[^\x1b\r\n]+")
 #: The fonts that the template of rich would fetch from the network.
