@@ -179,7 +179,7 @@ def test_outputs_far_from_zero_can_be_told_apart(opened, rng):
     for axis in ("#curve .tick.middle", "#summary-plot .tick.end"):
         ticks = page.locator(axis).all_text_contents()
         assert len(set(ticks)) == len(ticks) >= 2
-        assert np.ptp([float(text) for text in ticks]) > 0.1
+        assert np.ptp([float(text.replace("\u202f", "")) for text in ticks]) > 0.1
     page.set_viewport_size({"width": 390, "height": 844})
     settle(page)
     assert page.locator("#curve .tick.middle").count() >= 2
