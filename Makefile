@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-lowest lint docs bench dist sbom lock clean
+.PHONY: help demo test test-lowest lint docs bench clean
 
 help:
 	@echo "make demo   fit two problems, print what was found, write a picture of p(y|z) and a page to explore"
@@ -59,6 +59,8 @@ bench: .venv/installed-bench
 		$(BIN)/python -m pip install --quiet --no-build-isolation rfcde || \
 		echo "RFCDE cannot be built here: measured without it"
 	$(BIN)/python benchmarks/bench.py
+
+.PHONY: dist sbom lock
 
 .venv-dist/installed: pyproject.toml
 	@test -x .venv-dist/bin/python || $(PYTHON) -m venv .venv-dist
