@@ -12,6 +12,9 @@ help:
 	@echo "make lint   style and types only"
 	@echo "make docs   the pages, with the gallery, in docs/_build/html; a few minutes"
 	@echo "make bench  speed and memory, as ratios, into docs/benchmarks.md; about twenty minutes"
+	@echo "make dist   wheel and source archive in dist/, checked, and tried in an empty environment"
+	@echo "make sbom   list of everything an installation with the command line contains: sbom.json"
+	@echo "make lock   versions of the tools, for the automatic tests: requirements/ci.txt"
 	@echo "make clean  remove the environment and caches"
 
 # One stamp per set of extras, so that a demo does not install the test tools.
@@ -57,6 +60,23 @@ bench: .venv/installed-bench
 		echo "RFCDE cannot be built here: measured without it"
 	$(BIN)/python benchmarks/bench.py
 
+.PHONY: dist sbom lock
+
+.venv-dist/installed: pyproject.toml
+	@test -x .venv-dist/bin/python || $(PYTHON) -m venv .venv-dist
+	.venv-dist/bin/python -m pip install --quiet "build>=1.2" "twine>=6" "cyclonedx-bom>=6" "uv>=0.5"
+	@touch $@
+
+dist: .venv-dist/installed
+	.venv-dist/bin/python tests/check_distributions.py
+
+sbom: .venv/installed-cli,plots .venv-dist/installed
+	.venv-dist/bin/cyclonedx-py environment --pyproject pyproject.toml --output-file sbom.json .venv
+
+lock: .venv-dist/installed
+	.venv-dist/bin/uv pip compile pyproject.toml --extra dev --extra docs --universal --python-version 3.11 \
+		--no-emit-index-url --no-annotate --custom-compile-command "make lock" --upgrade --output-file requirements/ci.txt
+
 clean:
-	rm -rf .venv .venv-lowest .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf .venv .venv-lowest .venv-dist dist sbom.json .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
 	rm -rf docs/_build docs/auto_examples docs/api/generated docs/sg_execution_times.rst

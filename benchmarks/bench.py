@@ -38,6 +38,8 @@ TOP = """# Benchmarks
 `make bench` writes this page. `python benchmarks/bench.py --only NAME` measures one section again.
 The ratios are the reliable figures: both sides of a ratio were measured in the same run,
 alternately where possible. Seconds depend on the machine and on its other work.
+Each section has the date of its measurement. Fits of `LSCE()` that were measured before
+18 November 2026 are older than its flexible and reduced locations and its faster search.
 """
 AFTER = {"growth": "![Time and memory of a fit by samples and by inputs](images/growth.png)\n"}
 

@@ -20,6 +20,7 @@ extensions = [
     "mathml",
     "myst_parser",
     "numpydoc",
+    "panels",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_copybutton",
@@ -30,7 +31,7 @@ extensions = [
 exclude_patterns = ["_build", "_static/*.py", "**/GALLERY_HEADER.rst", "results/[!i]*.md"]
 templates_path = ["_templates"]
 #: Pages in the tables of contents that may be missing.
-OPTIONAL = ("scaling", "benchmarks", "results/index")
+OPTIONAL = ("scaling", "benchmarks", "comparison", "results/index")
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
@@ -53,10 +54,10 @@ sphinx_gallery_conf = {
     "backreferences_dir": "api/generated/backreferences",
     "doc_module": ("condensity",),
     "reference_url": {"condensity": None},
-    "image_scrapers": ("matplotlib",),
+    "image_scrapers": ("panels.scrape",),
     "matplotlib_animations": False,
     "show_memory": False,
-    "thumbnail_size": (640, 320),
+    "thumbnail_size": (760, 500),
     "show_signature": False,
     "download_all_examples": False,
     "write_computation_times": False,
@@ -74,7 +75,7 @@ html_context = {"default_mode": "auto"}  # light or dark, following the system s
 html_theme_options = {
     "logo": {"text": "condensity"},
     "navbar_align": "left",
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": [],

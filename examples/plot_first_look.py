@@ -22,7 +22,7 @@ from condensity.plots import plot_density
 # ``y = s max(z, 0) + 0.25 e`` with a random sign s and ``z = (x1 - x2 + x3) / sqrt(3)``.  The
 # density of y given z is a mixture of two Gaussians, so the true density is known.
 
-n_samples = 600
+n_samples = 2000
 direction = np.array([1, -1, 1, 0, 0, 0]) / np.sqrt(3)
 rng = np.random.default_rng(0)
 X = rng.standard_normal((n_samples, 6))
@@ -47,14 +47,16 @@ without = LSCDE(random_state=0).fit(X, y)
 # %%
 # The result
 # ----------
-# Left: the density p(y|z).  Right: three slices of it and the true densities.  In six dimensions
-# each point has too few neighbours for ``LSCDE``, so its densities are far from the truth.
+# Left: the density p(y|z) and 500 of the samples.  Right: three slices of it and the true
+# densities.  In six dimensions each point has too few neighbours for ``LSCDE``, so its densities
+# are far from the truth.
 
 figure = plt.figure(figsize=(11, 4.4), layout="constrained")
 left, right = figure.subfigures(1, 2, width_ratios=(1.1, 1))
-ax = plot_density(model, X, y, ax=left.subplots())
+ax = plot_density(model, X[:500], y[:500], ax=left.subplots())
 error = subspace_error(model.components_ / X.std(axis=0), direction)
 ax.set_title(f"p(y|z), one direction of 6 inputs (subspace error {error:.2f})", fontsize=10)
+ax.set_xlim(-2.1, 2.1)
 
 grid, slices = np.linspace(-2.6, 2.6, 400), (-1.0, 0.8, 1.6)
 axes = right.subplots(len(slices), 1, sharex=True)

@@ -21,7 +21,8 @@ from condensity.plots import CalibrationDisplay
 # There are two kinds of galaxies.  The spectrum of each has a smooth step, which moves through the
 # filters with the redshift: at a wavelength of 400 for one kind, 250 for the other, which is also
 # slightly redder.  The eight magnitudes share the brightness of the galaxy and have independent
-# noise.  Both are Gaussian, so Bayes' rule on a grid gives the true density.
+# noise.  Both are Gaussian, so Bayes' rule on a grid gives the true density.  Astronomers write z
+# for the redshift.  Here it is y, because z = Wx are the directions.
 
 n_samples = 600
 filters, steps = np.linspace(380, 920, 8), np.array([400.0, 250.0])
@@ -30,18 +31,18 @@ redshifts = np.linspace(0.005, 3, 500)
 prior = redshifts**2 * np.exp(-((redshifts / 0.6) ** 1.1))  # not normalised
 
 
-def template(z, kind):
+def template(redshift, kind):
     """Magnitudes (m, 8) of average brightness."""
-    step = 1.6 / (1 + np.exp((filters - steps[kind][:, None] * (1 + z[:, None])) / 90.0))
+    step = 1.6 / (1 + np.exp((filters - steps[kind][:, None] * (1 + redshift[:, None])) / 90.0))
     return step + 0.4 * kind[:, None] * (filters - 650) / 540
 
 
 def sample(n, seed):
     rng = np.random.default_rng(seed)
-    z = rng.choice(redshifts, n, p=prior / prior.sum()) + rng.uniform(-0.003, 0.003, n)
+    y = rng.choice(redshifts, n, p=prior / prior.sum()) + rng.uniform(-0.003, 0.003, n)
     kind = (rng.random(n) < 0.5).astype(int)
     shared = brightness * rng.standard_normal((n, 1))
-    return template(z, kind) + shared + noise * rng.standard_normal((n, 8)), z
+    return template(y, kind) + shared + noise * rng.standard_normal((n, 8)), y
 
 
 def truth(X):
@@ -55,18 +56,18 @@ def truth(X):
     return total / (total.sum(axis=1, keepdims=True) * (redshifts[1] - redshifts[0]))
 
 
-X, z = sample(n_samples, 0)
-X_test, z_test = sample(500, 1)
+X, y = sample(n_samples, 0)
+X_test, y_test = sample(500, 1)
 
 # %%
 # The fit
 # -------
 # Three directions are enough for the position of the step and the kind of the galaxy.
 
-model = LSCE(n_components=3, random_state=0).fit(X, z)
+model = LSCE(n_components=3, random_state=0).fit(X, y)
 dist = model.predict_dist(X_test)
-covered = (hpd_coverage(dist, z_test) <= 0.8).mean()
-print(f"CRPS {crps(dist, z_test):.3f}; 80 % regions contain {covered:.0%} of new galaxies")
+covered = (hpd_coverage(dist, y_test) <= 0.8).mean()
+print(f"CRPS {crps(dist, y_test):.3f}; 80 % regions contain {covered:.0%} of new galaxies")
 
 # %%
 # Four of the first hundred test galaxies: the two with the smallest standard deviations, and the
@@ -87,7 +88,7 @@ for ax, i in zip(axes.T.flat, map(int, [*certain, *ambiguous]), strict=True):
     ax.plot(redshifts, dist[i].pdf_on(redshifts)[0], color="#0072b2", label="LSCE")
     for a, b in dist[i].hdr(0.8)[0]:
         ax.plot([a, b], [0, 0], lw=6, color="#0072b2", alpha=0.4, solid_capstyle="butt")
-    ax.plot(z_test[i], 0, "v", color="#d55e00", ms=8, clip_on=False, label="true redshift")
+    ax.plot(y_test[i], 0, "v", color="#d55e00", ms=8, clip_on=False, label="true redshift")
     ax.set(yticks=[], ylim=(0, None), xlim=(0, 3))
     ax.spines[["top", "right", "left"]].set_visible(False)
 axes[0, 0].set_title("Certain redshifts")
@@ -99,10 +100,10 @@ for ax in axes[1]:
 # %%
 # Calibration
 # -----------
-# If the densities were right, F(z|x) of new galaxies would be uniform.  The hump in the histogram
+# If the densities were right, F(y|x) of new galaxies would be uniform.  The hump in the histogram
 # shows that the densities are slightly too wide, and the intervals contain more galaxies than their
 # nominal probability.  With 600 galaxies the kernels smooth sharp modes, which is also visible in
 # the figure above.
 
-CalibrationDisplay.from_predictions(z_test, dist)
+CalibrationDisplay.from_predictions(y_test, dist)
 plt.show()

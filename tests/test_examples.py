@@ -54,9 +54,9 @@ def the_truth_is_one(names):
     np.testing.assert_allclose(density.sum(axis=1) * step, 1.0)
     at = [
         np.interp(v, names["redshifts"], own)
-        for v, own in zip(names["z_test"], density, strict=True)
+        for v, own in zip(names["y_test"], density, strict=True)
     ]
-    assert np.log(at).mean() > names["dist"].log_pdf(names["z_test"]).mean() + 0.1
+    assert np.log(at).mean() > names["dist"].log_pdf(names["y_test"]).mean() + 0.1
 
 
 def sir_is_blind(names):

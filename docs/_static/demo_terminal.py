@@ -1,7 +1,8 @@
 """Take the picture of the demonstration's terminal again: python docs/_static/demo_terminal.py.
 
 ``condensity demo`` is run in a pseudo-terminal, its bytes are replayed on a small screen of text,
-and the screen as it is at the end becomes an SVG, with the path of the temporary folder left out.
+and the screen as it is at the end becomes an SVG, without the path of the temporary folder and
+without times.
 """
 
 import fcntl
@@ -18,11 +19,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-WIDTH, HEIGHT = 96, 30
+WIDTH, HEIGHT = 100, 30
 PICTURE = Path(__file__).with_name("demo-terminal.svg")
 TOKEN = re.compile(r"\x1b\[\??([\d;]*)([A-Za-z])|\r|\n|[^\x1b\r\n]+")
 #: The fonts that the template of rich would fetch from the network.
 FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+#: Times depend on the machine and on its other work.
+TIMES = re.compile(r" *(?:\x1b\[[\d;]*m)*\d:\d\d:\d\d(?:\x1b\[[\d;]*m)*")
 
 
 def record(folder: str) -> str:
@@ -72,6 +75,7 @@ def main() -> None:
     """Record, replay, draw."""
     with tempfile.TemporaryDirectory() as folder:
         text = replay(record(folder)).replace(str(Path(folder).resolve()) + os.sep, "")
+        text = TIMES.sub("", text)
     with open(os.devnull, "w") as nowhere:
         console = Console(record=True, width=WIDTH, file=nowhere, force_terminal=True)
         console.print(Text.from_ansi("$ condensity demo\n" + text), soft_wrap=False)

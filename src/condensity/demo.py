@@ -26,6 +26,17 @@ from condensity.plots import plot_density
 from condensity.tables.errors import count_noun
 
 PICTURE = Path("condensity-demo.png")
+#: What the columns of the diabetes table contain.
+NAMES = {
+    "bmi": "body mass index",
+    "bp": "blood pressure",
+    "s1": "total cholesterol",
+    "s2": "LDL",
+    "s3": "HDL",
+    "s4": "cholesterol ratio",
+    "s5": "log triglycerides",
+    "s6": "blood sugar",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +47,7 @@ class DemoProblem:
     names: list[str]
     target: str
     data: list[Any]  # X_train, X_test, y_train, y_test
+    drawn: float = 1.0  # share of the samples, along z, that the picture covers
 
     def shortened(self, n_train: int | None) -> DemoProblem:
         """The problem with its first ``n_train`` training samples."""
@@ -45,16 +57,18 @@ class DemoProblem:
 
 def diabetes() -> DemoProblem:
     """Progression of diabetes after one year, given ten measurements."""
-    table = load_diabetes()
+    table = load_diabetes(scaled=False)
     split = train_test_split(table.data, table.target, test_size=0.3, random_state=0)
-    return DemoProblem("diabetes", list(table.feature_names), "disease progression", split)
+    names = [NAMES.get(name, name) for name in table.feature_names]
+    return DemoProblem("diabetes", names, "disease progression", split)
 
 
 def toy() -> DemoProblem:
     """``y = x2 + x2^2 + x2^3 + noise`` with five inputs; only x2 has an effect."""
-    train, test = (toy_b().sample(n, random_state=s) for n, s in ((200, 0), (1000, 1)))
+    train, test = (toy_b().sample(n, random_state=s) for n, s in ((2000, 0), (1000, 1)))
     data = [train[0], test[0], train[1], test[1]]
-    return DemoProblem("toy (b)", input_names(5), "y", data)
+    # The noise is visible in the middle, because y is steep at the ends.
+    return DemoProblem("toy (b)", input_names(5), "y", data, drawn=0.8)
 
 
 def fit_problem(problem: DemoProblem, progress: Any) -> LSCE:
@@ -96,7 +110,10 @@ def draw(problems: list[DemoProblem], models: list[LSCE], path: Path) -> None:
     figure, axes = plt.subplots(1, len(problems), figsize=(11, 4.5), layout="constrained")
     for ax, problem, model in zip(axes, problems, models, strict=True):
         _, X_test, _, y_test = problem.data
-        plot_density(model, X_test, y_test, ax=ax)
+        z = model.transform(X_test)[:, 0]
+        low, high = np.quantile(z, [0.5 - problem.drawn / 2, 0.5 + problem.drawn / 2])
+        inside = np.flatnonzero((low <= z) & (z <= high))[:200]
+        plot_density(model, X_test[inside], y_test[inside], ax=ax)
         ax.set(title=f"{problem.title}: p(y|z) and test samples", ylabel=problem.target)
     figure.savefig(path, dpi=130)
     plt.close(figure)

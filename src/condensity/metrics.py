@@ -67,13 +67,13 @@ def squared_loss(dist: Distribution, Y: Any, sample_weight: Any = None) -> float
     return _mean(squared_loss_by_row(dist, Y), sample_weight)
 
 
-def squared_loss_by_row(dist: Distribution, Y: Any) -> Array:
+def squared_loss_by_row(dist: Distribution, Y: Any) -> Any:
     """Squared loss of each density at its sample, ``1/2 int p_i(y)^2 dy - p_i(y_i)``: (m,)."""
     dist = _check_distribution(dist)
     if isinstance(dist, ChunkedDistribution):  # computes each chunk once for both terms
         return dist.ask(squared_loss_by_row, checks.rows_of(Y, len(dist), dist.n_outputs))
     with np.errstate(invalid="ignore"):
-        loss = 0.5 * dist.squared_norm() - dist.pdf(Y)
+        loss: Any = 0.5 * dist.squared_norm() - dist.pdf(Y)  # a Dask array for lazy densities
     if isinstance(loss, np.ndarray) and np.isnan(loss).any():
         raise ValueError(
             "a density is too large for a floating-point number in the units of y: "

@@ -348,9 +348,7 @@ def test_parquet_without_its_reader_names_the_remedy(folder, tmp_path, monkeypat
     pd.DataFrame(columns()).to_parquet(path)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     predict = ("predict", folder / "model.cdn", path)
-    assert_refused(
-        *predict, says="run pip install 'condensity[parquet]', or write the table as CSV"
-    )
+    assert_refused(*predict, says="run pip install 'pyarrow>=15', or write the table as CSV")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     run("predict", folder / "model.cdn", folder / "new.csv")  # for which it is not needed
 

@@ -39,7 +39,8 @@ def test_a_quick_look_at_all_of_it(tmp_path, monkeypatch):
     for name in names:
         assert (shown / name).stat().st_size > 500
     page = (shown / "index.html").read_text()
-    assert page.count("<svg") == 2
+    charts = sum(f"<section id={s}>" in page for s in ("worlds-variants", "worlds"))
+    assert page.count("<svg") == 2 + 3 + charts  # two figures, and a chart for each other table
     assert "Quick run" in page
     losses = [
         record.results["own"]["Error_CDE"]

@@ -14,6 +14,7 @@ from condensity.experiments.methods import OURS
 from condensity.experiments.records import Cell, Record
 from condensity.experiments.results_page import render_results_page
 from condensity.experiments.run_statistics import best_columns, mean_text
+from condensity.experiments.runner import VERSIONS
 
 
 def benchmark_records(losses, table="Servo"):
@@ -51,7 +52,7 @@ def test_bold_are_the_best_and_what_a_paired_t_test_does_not_tell_from_it():
     )
     sheet = tables.benchmark_table(records)
     entries = dict(zip(sheet.columns[1:], dict(sheet.rows)["Servo"], strict=True))
-    assert [name for name, entry in entries.items() if entry.bold] == ["LSCE as published", OURS]
+    assert [name for name, entry in entries.items() if entry.bold] == [OURS, "LSCE as published"]
     error = close.std(ddof=1) / 10**0.5
     assert entries["LSCE as published"].text == f"{close.mean():.2f} ({error:.2f})"
     # The paper's LSCE/LSCDE has no second step.
@@ -175,7 +176,7 @@ def test_rows_of_the_worlds_stand_beside_the_paper_s_where_it_has_them():
         assert (ours.text, ours.bold) == (f"-10.00 ({error:.2f})", best)  # losses of y in {0, 1}
         assert (none.text, none.bold) == (f"-9.00 ({error:.2f})", False)
     assert rows[brush]["LSCE as published"].below == "-168.3 (17.0)"
-    assert list(rows[whole]) == ["None/LSCDE", OURS]  # what was run, where the paper has nothing
+    assert list(rows[whole]) == [OURS, "None/LSCDE"]  # what was run, where the paper has nothing
     for sheet, row in ((variants, whole), (errors, brush)):
         note = f"{row}: LSCE() minus None/LSCDE -1.00 (0.00), lower on 10 of 10 splits."
         assert sheet.notes == [note]
@@ -252,6 +253,49 @@ def test_the_figure_shows_means_and_standard_errors():
     np.testing.assert_allclose(n, [50, 100])
     np.testing.assert_allclose(mean, [-0.02 + 0.001, -0.01 + 0.001])
     assert sum(patch.get_height() for patch in middle.patches) == 3
+
+
+def test_the_default_comes_first_and_keeps_its_figures():
+    records = benchmark_records({(OURS, "own"): np.full(10, -2.0), ("LSCE", "own"): np.zeros(10)})
+    for sheet in (tables.benchmark_table(records), tables.dimensions_table(records)):
+        assert sheet.columns[1:3] == [OURS, "LSCE as published"]
+        ours, published = dict(sheet.rows)["Servo"][:2]
+        assert ours.below == ""
+        assert published.below in ("-2.92 (0.18)", "1.90 (0.35)")
+        assert ours.text.startswith(f"{ours.mean:.2f}")
+    assert tables.artificial_tables(artificial_records())[1].columns[1] == OURS
+
+
+def test_a_chart_has_a_panel_for_each_row_and_shows_its_means():
+    entries = [TableEntry("a", mean=-1.0, error=0.1), TableEntry(""), TableEntry("c", mean=3.0)]
+    wide = [TableEntry("a", mean=-100.0, error=0.1), TableEntry(""), TableEntry("c", mean=1.0)]
+    rows = [("first", entries), ("second", wide)]
+    figure = figures.table_chart(FormattedTable("s", "T", "C", ["", OURS, "b", "c"], rows))
+    first, second = figure.axes
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["first", "second"]
+    points = [bar.lines[0].get_xydata()[0].tolist() for bar in first.containers]
+    assert points == [[-1.0, 0], [3.0, 2]]  # no point for what was not run
+    (segment,) = first.containers[0].lines[2][0].get_segments()
+    np.testing.assert_allclose(segment[:, 0], [-1.2, -0.8])
+    assert [label.get_text() for label in first.get_yticklabels()] == [OURS, "b", "c"]
+    assert [ax.get_xscale() for ax in (first, second)] == ["linear", "symlog"]
+
+
+def test_long_lists_are_folded_and_charts_stand_below_their_tables():
+    rows = [("r", [TableEntry("1")])]
+    for n, folded in ((3, False), (4, True)):
+        notes = [f"note {i}" for i in range(n)]
+        shown = FormattedTable("s", "T", "C", ["", "a"], rows, notes).html("<svg>drawn</svg>")
+        assert ("<details>" in shown) is folded
+        assert shown.index("</table>") < shown.index("<svg>drawn") < shown.index("note 0")
+
+
+def test_records_of_another_version_are_said():
+    cell = Cell("benchmark", "Servo", OURS, 50, 0)
+    for made_by, said in ((VERSIONS, False), ("condensity 0.0.1", True)):
+        record = Record(cell, {"own": {"Error_CDE": -4.0}}, made_by=made_by)
+        page = render_results_page([], {}, [record], quick=False, command="c")
+        assert ("1 of the 1 records of LSCE() were made by another version" in page) is said
 
 
 HOSTILE = "<script>alert(1)</script> & | \\ $x_1$ 100 %"

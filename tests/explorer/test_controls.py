@@ -1,5 +1,7 @@
 """What the reader sets: lists, switches, sliders and fields, and the numbers they show."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -121,7 +123,7 @@ def test_a_switch_opens_at_0_or_1_and_says_where_it_is_neither(opened, rng):
     switch.press("Space")
     assert inputs(page)[1] == 1
     assert value.inner_text() == "1"
-    page.locator("#loadings-choice").select_option(label="Influence on p(y|x)")
+    page.locator("#loadings-choice").select_option(label="Influence")
     assert "a switch goes from 0 to 1" in page.locator("#loadings-note").inner_text()
 
 
@@ -133,7 +135,7 @@ def test_without_samples_nothing_is_made_up(opened, rng):
     field.fill("9")
     far = "More than three standard deviations from the mean of the training data."
     assert note.inner_text() == far
-    page.locator("#loadings-choice").select_option(label="Influence on p(y|x)")
+    page.locator("#loadings-choice").select_option(label="Influence")
     assert "1.28 standard deviations below" in page.locator("#loadings-note").inner_text()
     assert page.locator("#summary-plot").get_attribute("role") == "img"
     page.get_by_role("button", name="Pin A").click()
@@ -159,8 +161,8 @@ def test_fields_show_the_numbers_that_are_used(opened, rng):
     page.get_by_role("button", name="Pin A").click()
     fields[0].fill("1000123458")
     settle(page)
-    differ = page.locator("#readings-body .input-row").inner_text().split()
-    assert differ == ["x1", "1000123458", "1000123457"]
+    differ = page.locator("#readings-body .input-row").inner_text().replace("\u202f", " ")
+    assert " ".join(differ.split()) == "x1 1 000 123 458 1 000 123 457"
 
 
 def test_outputs_far_from_zero_can_be_told_apart(opened, rng):
@@ -170,12 +172,14 @@ def test_outputs_far_from_zero_can_be_told_apart(opened, rng):
       return [line.mean(), line.quantile(0.05), line.quantile(0.95), ...line.hdr(0.9)[0]]; }""")
     rows = page.locator("#readings-body td").all_inner_texts()
     shown = [rows[0], *rows[3].split(", "), *rows[4].split("\n")[0].split(" to ")]
-    np.testing.assert_allclose([float(text) for text in shown], line, atol=1e-3)
+    np.testing.assert_allclose(
+        [float(text.replace("\u202f", "")) for text in shown], line, atol=1e-3
+    )
     assert len(set(shown)) == 5 or shown[1:3] == shown[3:]
     for axis in ("#curve .tick.middle", "#summary-plot .tick.end"):
         ticks = page.locator(axis).all_text_contents()
         assert len(set(ticks)) == len(ticks) >= 2
-        assert np.ptp([float(text) for text in ticks]) > 0.1
+        assert np.ptp([float(text.replace("\u202f", "")) for text in ticks]) > 0.1
     page.set_viewport_size({"width": 390, "height": 844})
     settle(page)
     assert page.locator("#curve .tick.middle").count() >= 2
@@ -248,3 +252,49 @@ def test_switches_are_seen_in_colours_of_the_readers_own(opened, rng):
     nothing = page.screenshot(clip=switch.bounding_box())
     page.emulate_media(forced_colors="none")
     assert len({off, on, nothing}) == 3
+
+
+AXIS = "() => [...document.querySelectorAll('#curve text')].map((t) => t.firstChild.data)"
+
+
+@pytest.mark.parametrize(
+    ("unit", "numbers", "labels"),
+    [
+        (1e5, ["200\u202f000", "400\u202f000"], ["y", "density, in units of 10⁻⁶"]),
+        (1e-5, ["2", "4"], ["y, in units of 10⁻⁵", "density"]),
+        (1e10, ["2", "4"], ["y, in units of 10¹⁰", "density, in units of 10⁻¹¹"]),
+        (1.0, ["2", "4"], ["y", "density"]),
+    ],
+)
+def test_axes_group_digits_and_need_no_exponents(unit, numbers, labels, opened, rng):
+    y = unit * (3 + 0.5 * rng.normal(size=100))
+    page = opened(rng.normal(size=100), y=y)
+    texts = page.evaluate(AXIS)
+    assert set(numbers) <= set(texts)
+    assert set(labels) <= set(texts)
+    assert not [text for text in texts if re.search(r"\de|\d·", text)]
+    if unit == 1e5:
+        assert re.match(
+            r"[23]\d\d\u202f\d\d\d", page.locator("#readings-body td").first.inner_text()
+        )
+        page.get_by_label("Lower end").fill("300\u202f000")
+        page.get_by_label("Upper end").fill("350 000")
+        settle(page)
+        answer = float(page.locator("#between-answer").inner_text())
+        exact = page.evaluate("condensity.at(condensity.inputs()).marginal(0).prob(300000, 350000)")
+        assert answer == pytest.approx(exact, abs=6e-4)
+
+
+def test_small_and_large_numbers_have_powers_of_ten(opened, rng):
+    page = opened(rng.normal(size=100), y=1e-6 * rng.normal(size=100))
+    spread = page.locator("#readings-body tr", has_text="Standard deviation").locator("td")
+    assert re.fullmatch(r"\d\.\d+·10⁻[⁶⁷]", spread.first.inner_text())
+
+
+def test_titles_name_the_output_and_influence_comes_first(opened, rng):
+    page = opened(rng.normal(size=100), y=rng.normal(size=100), target_names="price")
+    titles = [page.locator(f"#{name}-title").inner_text() for name in ("stage", "numbers")]
+    assert titles == ["What price may be", "price in numbers"]
+    assert page.locator("#loadings-title").inner_text() == "What counts for price"
+    chosen = page.locator("#loadings-choice option:checked")
+    assert chosen.inner_text() == "Influence"

@@ -22,7 +22,11 @@ def shown_number(page, label):
     text = page.locator("#readings-body tr", has_text=label).locator("td").first.inner_text()
     return [
         float(part)
-        for part in text.replace("−", "-").replace(" to ", ", ").replace("\n", ", ").split(", ")
+        for part in text.replace("−", "-")
+        .replace("\u202f", "")
+        .replace(" to ", ", ")
+        .replace("\n", ", ")
+        .split(", ")
     ]
 
 
@@ -328,5 +332,5 @@ def test_categories_are_chosen_and_flags_switched(visit, tmp_path):
     settle(page)
     assert kind.input_value() == "1"
     assert not flag.is_checked()
-    page.locator("#loadings-choice").select_option(label="Influence on p(y|x)")
+    page.locator("#loadings-choice").select_option(label="Influence")
     assert page.locator("#loadings-list li").count() == 3

@@ -53,8 +53,8 @@ def check_counts(name: str, value: Any, *, most: int) -> list[int | None]:
     if value is None:
         return [None]
     is_sequence = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
-    counts = list(value) if is_sequence else [value]
-    ok = all(isinstance(c, Integral) and not isinstance(c, bool) and int(c) >= 1 for c in counts)
+    counts: list[Any] = list(value) if is_sequence else [value]
+    ok = all(not isinstance(c, bool) and isinstance(c, Integral) and int(c) >= 1 for c in counts)
     if not ok or not counts or len(set(counts)) < len(counts):
         raise ValueError(
             f"{name} must be None (the value of the reducer), 'auto', an integer >= 1 or a "

@@ -390,7 +390,7 @@ class Distribution(ABC):
         return Frozen(self[int(row)].compute())
 
     def to_skpro(self, index: Any = None, columns: Any = None) -> Any:
-        """The densities as a distribution of skpro (``pip install 'condensity[skpro]'``).
+        """The densities as a distribution of skpro (the extra ``skpro``).
 
         Parameters
         ----------

@@ -1,13 +1,14 @@
-"""The paper's Figures 2 and 3, drawn from records; only means are computed here."""
+"""The paper's Figures 2 and 3, drawn from records, and a chart for each table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from condensity._utils.extras import require
+from condensity.experiments.formatted_tables import FormattedTable, TableEntry
 from condensity.experiments.methods import OURS
 from condensity.experiments.records import Record
 from condensity.experiments.result_tables import (
@@ -30,6 +31,13 @@ HEADINGS = {
     "None": "None/LSCDE",
     "LSCE": "LSCE as published",
     OURS: f"{OURS}, this library's default",
+}
+
+#: Panels in a line of a chart, colours in charts, and the ratio from which an axis is logarithmic.
+N_PANELS, WIDE = 4, 30.0
+HIGHLIGHTED = {
+    OURS: METHOD_COLORS[OURS],
+    "LSCE as published": METHOD_COLORS["LSCE"],
 }
 
 
@@ -122,3 +130,45 @@ def _histogram(ax: Any, records: list[Record]) -> None:
         n, y = max(samples)
         ax.hist(y, bins=30, color="#bbbbbb")
         ax.set(xlabel=f"y, {n} samples", ylabel="count")
+
+
+def table_chart(table: FormattedTable) -> Any:
+    """Means with two standard errors: one panel for each row of a table, with its own scale."""
+    plt = require("matplotlib.pyplot", "plots")
+    wide = min(N_PANELS, len(table.rows))
+    high = -(-len(table.rows) // wide)
+    size = (2.6 * wide + 1.6, (0.19 * len(table.columns) + 0.7) * high)
+    figure, axes = plt.subplots(
+        high, wide, figsize=size, layout="constrained", squeeze=False, sharey=True
+    )
+    for ax, (label, entries) in zip(axes.flat, table.rows, strict=False):
+        _means(ax, list(table.columns[1:]), entries)
+        ax.set_title(label, fontsize=9, loc="left")
+    for ax in axes.flat[len(table.rows) :]:
+        ax.set_axis_off()
+    axes[0, 0].invert_yaxis()  # the first method on top, in all panels
+    return figure
+
+
+def _means(ax: Any, methods: list[str], entries: Sequence[TableEntry]) -> None:
+    """One panel: a point for each method, a bar of two standard errors on either side."""
+    numbers = [(e.mean, e.error) for e in entries if np.isfinite(e.mean)]
+    sizes = np.abs([mean for mean, _ in numbers])
+    if len(sizes) and sizes.max() > WIDE * sizes.min():
+        ax.set_xscale("symlog", linthresh=max(float(sizes.min()), 1e-3))
+        ax.xaxis.set_major_locator(
+            require("matplotlib.ticker", "plots").SymmetricalLogLocator(
+                base=10, linthresh=max(float(sizes.min()), 1e-3)
+            )
+        )
+    else:
+        ax.locator_params(axis="x", nbins=4)
+    for place, (method, entry) in enumerate(zip(methods, entries, strict=True)):
+        if np.isfinite(entry.mean):
+            error = 2 * np.nan_to_num(entry.error)
+            color = HIGHLIGHTED.get(method, "#7f7f7f")
+            ax.errorbar(entry.mean, place, xerr=error, fmt="o", ms=4, lw=1.2, color=color)
+    ax.set_yticks(range(len(methods)), methods)
+    ax.tick_params(labelsize=8)
+    ax.grid(axis="y", color="#e5e5e5", lw=0.6)
+    ax.spines[["top", "right"]].set_visible(False)

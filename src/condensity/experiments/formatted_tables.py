@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+
+#: What stands below a chart.
+BELOW = "<p class=caption>Means and two standard errors. Each panel has its own scale.</p>\n"
+#: Notes beyond this number are folded on pages.
+UNFOLDED = 3
 
 
 @dataclass(frozen=True)
@@ -14,6 +20,8 @@ class TableEntry:
     text: str = ""
     bold: bool = False
     below: str = ""  # second line, in smaller type
+    mean: float = math.nan  # the numbers of the text, for charts
+    error: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -59,19 +67,23 @@ class FormattedTable:
             lines += [r"\begin{itemize}\footnotesize", *items, r"\end{itemize}"]
         return "\n".join([*lines, r"\end{table}", ""])
 
-    def html(self) -> str:
-        """HTML section with the table."""
+    def html(self, chart: str = "") -> str:
+        """HTML section with the table and its chart, an SVG element; many notes are folded."""
         head = "".join(f"<th scope=col>{escape(c)}</th>" for c in self.columns)
         body = "\n".join(
             f"<tr><th scope=row>{escape(label)}</th>{''.join(map(_html, entries))}</tr>"
             for label, entries in self.rows
         )
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        notes = f"<ul>{notes}</ul>" if notes else ""
+        if len(self.notes) > UNFOLDED:
+            notes = f"<details><summary>{len(self.notes)} notes</summary>{notes}</details>"
+        drawn = f"<div class=wide><figure>{chart}</figure></div>\n{BELOW}" if chart else ""
         return (
             f"<section id={escape(self.name)}><h2>{escape(self.title)}</h2>\n"
-            f"<p>{escape(self.caption)}</p>\n<div class=wide><table>\n"
+            f"<p class=caption>{escape(self.caption)}</p>\n<div class=wide><table>\n"
             f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>\n"
-            f"{f'<ul>{notes}</ul>' if notes else ''}</section>\n"
+            f"{drawn}{notes}</section>\n"
         )
 
 

@@ -18,6 +18,9 @@ from condensity.experiments.runner import Workers, run_cells
 from condensity.experiments.studies import STUDIES
 from condensity.io.atomic import write_atomically
 
+#: Tables whose chart is Figure 3.
+DRAWN_TOGETHER = ("artificial-dr", "artificial-cde")
+
 
 def records_of(out: Path, *, quick: bool) -> RecordFile:
     """The file with the records of an output folder."""
@@ -107,21 +110,35 @@ def write_results(out: Path, *, quick: bool = False) -> Path:
     done = [name for name, study_records in by_study.items() if study_records]
     studies = "all" if len(done) == len(STUDIES) else ", then ".join(done)
     command = f"condensity reproduce {studies}{' --quick' if quick else ''}"
-    page = render_results_page(tables, drawn, records, quick=quick, command=command)
+    charts = {t.name: _chart(t) for t in tables if t.name not in DRAWN_TOGETHER}
+    page = render_results_page(tables, drawn, records, charts, quick=quick, command=command)
     return write_atomically(out / "index.html", page.encode())
 
 
 def _save(figure: Any, out: Path, name: str) -> str:
     """Write a figure as SVG and PNG; return the SVG."""
-    plt = require("matplotlib.pyplot", "plots")
-    pictures = {}
-    for kind in ("svg", "png"):
-        buffer = io.BytesIO()
-        # No date and constant identifiers, so that the same records give the same file.
-        with plt.rc_context({"svg.hashsalt": name}):
-            metadata = {"Date": None} if kind == "svg" else {}
-            figure.savefig(buffer, format=kind, dpi=130, metadata=metadata)
-        pictures[kind] = buffer.getvalue()
-        write_atomically(out / f"{name}.{kind}", pictures[kind])
-    plt.close(figure)
+    pictures = {kind: _picture(figure, name, kind) for kind in ("svg", "png")}
+    for kind, picture in pictures.items():
+        write_atomically(out / f"{name}.{kind}", picture)
+    require("matplotlib.pyplot", "plots").close(figure)
     return pictures["svg"].decode()
+
+
+def _chart(table: FormattedTable) -> str:
+    """The chart of a table as SVG, for the page alone."""
+    figure = figures.table_chart(table)
+    picture = _picture(figure, f"{table.name}-chart", "svg")
+    require("matplotlib.pyplot", "plots").close(figure)
+    return picture.decode()
+
+
+def _picture(figure: Any, name: str, kind: str) -> bytes:
+    """A figure in a file format, without date and with constant identifiers.
+
+    The same records therefore give the same file.
+    """
+    buffer = io.BytesIO()
+    with require("matplotlib.pyplot", "plots").rc_context({"svg.hashsalt": name}):
+        metadata = {"Date": None} if kind == "svg" else {}
+        figure.savefig(buffer, format=kind, dpi=130, metadata=metadata)
+    return buffer.getvalue()

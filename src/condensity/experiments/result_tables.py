@@ -38,37 +38,39 @@ LABELS = {
     ("LSCE", "own"): "LSCE as published",
     ("LSCE", "LSCDE"): "LSCE, then LSCDE",
 } | {(method, "own"): method for method in (OURS, FLOORLESS)}
-EXTRA: tuple[MethodColumn, ...] = (
+#: The default of the library comes first, then the columns of the paper, then the others.
+COLUMNS: tuple[MethodColumn, ...] = (
+    (OURS, "own"),
+    *paper.COLUMNS,
     ("LSCE", "LSCDE"),
     ("SIR", "LSCDE"),
     ("SAVE", "LSCDE"),
-    (OURS, "own"),
 )
+DIMENSION_COLUMNS: tuple[MethodColumn, ...] = (*COLUMNS[:5], ("LSCE", "LSCDE"))
 #: Tables and worlds whose target has few values: their losses show the least bandwidth.
 REPEATING = ("White Wine", "Red Wine", "Forest Fires")
 BINARY = ("Simulated brush", "Simulated brush, whole strokes")
 #: The methods that are run in the two worlds.
-IN_WORLDS: tuple[MethodColumn, ...] = (*paper.COLUMNS, *EXTRA, (LINEAR, "Gaussian"))
+IN_WORLDS: tuple[MethodColumn, ...] = (*COLUMNS, (LINEAR, "Gaussian"))
 OTHER_DATA = f"{BESIDE_PAPER}; it is of the paper's own robot or artist, and so of other data."
 #: The methods with which LSCE() is compared in the two worlds, split by split.
 RIVALS: tuple[MethodColumn, ...] = (("None", "LSCDE"), (LINEAR, "Gaussian"))
 #: The methods whose subspaces are compared.  The density after a method does not change them.
 LEARNED: dict[MethodColumn, str] = {
-    ("LSMI", "LSCDE"): "LSMI",
-    ("LSCE", "LSCDE"): "LSCE as published",
     (OURS, "own"): OURS,
+    ("LSCE", "LSCDE"): "LSCE as published",
+    ("LSMI", "LSCDE"): "LSMI",
 }
 
 
 def benchmark_table(records: Iterable[Record]) -> FormattedTable:
     """Table 1: Error_CDE by table and method, with the paper's figures."""
     results = _by_table(records, "Error_CDE")
-    extra: list[MethodColumn] = [*EXTRA, (FLOORLESS, "own")]
-    columns = [*paper.COLUMNS, *extra]
+    columns: list[MethodColumn] = [*COLUMNS, (FLOORLESS, "own")]
     rows, notes = [], []
     for table, figures in paper.ERRORS.items():
-        runs = [results[table].get(column, {}) for column in columns]
-        best = [False] * len(runs) if table in REPEATING else best_columns(runs)
+        runs = {column: results[table].get(column, {}) for column in columns}
+        best = [False] * len(runs) if table in REPEATING else best_columns(runs.values())
         rows.append((table, _entries(runs, best, figures)))
         notes += _notable_differences(table, runs, figures)
     return FormattedTable(
@@ -92,17 +94,16 @@ def benchmark_table(records: Iterable[Record]) -> FormattedTable:
 def dimensions_table(records: Iterable[Record]) -> FormattedTable:
     """Table 2: the number of selected directions."""
     results = _by_table(records, "dz")
-    columns: list[MethodColumn] = [*paper.COLUMNS[:4], ("LSCE", "LSCDE"), (OURS, "own")]
     rows, notes = [], []
     for table, figures in paper.DIMENSIONS.items():
-        runs = [results[table].get(column, {}) for column in columns]
+        runs = {column: results[table].get(column, {}) for column in DIMENSION_COLUMNS}
         rows.append((table, _entries(runs, [False] * len(runs), figures)))
         notes += _notable_differences(table, runs, figures)
     return FormattedTable(
         "dimensions",
         "Number of selected directions (Table 2)",
         f"Mean (standard error) over runs. {BESIDE_PAPER}.",
-        ["", *(column_label(column) for column in columns)],
+        ["", *(column_label(column) for column in DIMENSION_COLUMNS)],
         rows,
         notes,
     )
@@ -139,13 +140,12 @@ def _world_errors(results: Results) -> FormattedTable:
 
 
 def _world_dimensions(results: Results) -> FormattedTable:
-    columns: list[MethodColumn] = [*paper.COLUMNS[:4], ("LSCE", "LSCDE"), (OURS, "own")]
     return FormattedTable(
         "worlds-dimensions",
         "Number of selected directions, simulated robot and brush (Table 2)",
         f"Mean (standard error) over runs. {OTHER_DATA}",
-        ["", *(column_label(column) for column in columns)],
-        _world_rows(results, columns, paper.WORLD_DIMENSIONS, compete=False),
+        ["", *(column_label(column) for column in DIMENSION_COLUMNS)],
+        _world_rows(results, DIMENSION_COLUMNS, paper.WORLD_DIMENSIONS, compete=False),
     )
 
 
@@ -173,10 +173,10 @@ def _world_rows(
     rows = []
     for row in ((name, n) for name, world in WORLDS.items() for n in world.sizes):
         if row in figures or row in results:
-            runs = [results.get(row, {}).get(column, {}) for column in columns]
+            runs = {column: results.get(row, {}).get(column, {}) for column in columns}
             best = [False] * len(runs)
             if compete and row[0] not in BINARY:
-                best = best_columns(runs)
+                best = best_columns(runs.values())
             rows.append((f"{row[0]}, n = {row[1]}", _entries(runs, best, figures.get(row, ()))))
     return rows
 
@@ -199,16 +199,17 @@ def _rivals(results: Results) -> list[str]:
 
 
 def _entries(
-    runs: list[Runs], bold: list[bool], figures: Sequence[paper.Figure]
+    runs: Mapping[MethodColumn, Runs], bold: list[bool], figures: Sequence[paper.Figure]
 ) -> list[TableEntry]:
-    """One row: our figures, and those of the paper below the first of them."""
-    theirs = [printed_text(*figure) for figure in figures]
-    theirs += [""] * (len(runs) - len(theirs))
-    expected = max(map(len, runs), default=0)
-    return [
-        TableEntry(summary_text(r, expected), b, p)
-        for r, b, p in zip(runs, bold, theirs, strict=True)
-    ]
+    """One row: our figures, and those of the paper below them."""
+    theirs = dict(zip(paper.COLUMNS, figures, strict=False))
+    expected = max(map(len, runs.values()), default=0)
+    entries = []
+    for (column, values), best in zip(runs.items(), bold, strict=True):
+        below = printed_text(*theirs[column]) if column in theirs else ""
+        numbers = mean_and_error(values) if values else (np.nan, np.nan)
+        entries.append(TableEntry(summary_text(values, expected), best, below, *numbers))
+    return entries
 
 
 def artificial_tables(records: Iterable[Record]) -> list[FormattedTable]:
@@ -221,19 +222,19 @@ def artificial_tables(records: Iterable[Record]) -> list[FormattedTable]:
 
 
 def _subspaces(results: Results) -> FormattedTable:
-    first, *others = LEARNED
+    *others, reference = LEARNED
     rows = []
     for (problem, n), runs in results.items():
-        columns = [runs.get(column, {}) for column in LEARNED]
-        entries = _entries(columns, best_columns(columns), ())
-        gaps = [differences(runs.get(c, {}), runs.get(first, {})) for c in others]
+        learned = {column: runs.get(column, {}) for column in LEARNED}
+        entries = _entries(learned, best_columns(learned.values()), ())
+        gaps = [differences(learned[column], learned[reference]) for column in others]
         entries += [TableEntry(summary_text(gap)) for gap in gaps]
         rows.append((f"{problem}, n = {n}", entries))
     return FormattedTable(
         "artificial-dr",
         "Error of the subspace on artificial data (Figure 3)",
         f"Error_DR, mean (standard error) over runs, and differences of the same runs. {BOLD}",
-        ["", *LEARNED.values(), *(f"{LEARNED[c]} minus {LEARNED[first]}" for c in others)],
+        ["", *LEARNED.values(), *(f"{LEARNED[c]} minus {LEARNED[reference]}" for c in others)],
         rows,
     )
 
@@ -244,7 +245,7 @@ def _densities(results: Results) -> FormattedTable:
     for (problem, n), runs in results.items():
         # "True" uses the true subspace, which is not available to the other methods.
         best = best_columns([{} if c[0] == "True" else runs.get(c, {}) for c in columns])
-        entries = _entries([runs.get(c, {}) for c in columns], best, ())
+        entries = _entries({c: runs.get(c, {}) for c in columns}, best, ())
         rows.append((f"{problem}, n = {n}", entries))
     return FormattedTable(
         "artificial-cde",
@@ -278,12 +279,12 @@ def _by_table(records: Iterable[Record], what: str) -> Mapping[str, dict[MethodC
 
 
 def _notable_differences(
-    table: str, runs: list[Runs], figures: tuple[paper.Figure, ...]
+    table: str, runs: Mapping[MethodColumn, Runs], figures: tuple[paper.Figure, ...]
 ) -> list[str]:
     """Notes on figures that differ from the paper's by more than two standard errors."""
     notes = []
-    for column, values, (mean, error) in zip(paper.COLUMNS, runs, figures, strict=False):
-        if len(values) > 1:
+    for column, (mean, error) in zip(paper.COLUMNS, figures, strict=False):
+        if len(values := runs[column]) > 1:
             ours, ours_error = mean_and_error(values)
             apart, spread = ours - mean, float(np.hypot(error, ours_error))
             if abs(apart) > 2 * spread:
@@ -302,5 +303,5 @@ def column_label(column: MethodColumn) -> str:
 
 
 def _order(column: MethodColumn) -> tuple[int, str]:
-    order = ["None", "LSMI", "LSCE", "True", OURS]
+    order = [OURS, "None", "LSMI", "LSCE", "True"]
     return order.index(column[0]), column[1]

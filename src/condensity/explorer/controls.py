@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -51,10 +52,10 @@ def controls_of(
     return list(dict.fromkeys(single))
 
 
-def _index_of(names: Sequence[str], column: str, member: str | int) -> int:
+def _index_of(names: Sequence[str], column: str, member: Any) -> int:
     """Index of an input that is identified by its name or its index."""
     if isinstance(member, Integral):
-        matches = [int(member)] if 0 <= member < len(names) else []
+        matches = [int(member)] if 0 <= int(member) < len(names) else []
     else:
         matches = [j for j, name in enumerate(names) if name == member]
     if len(matches) != 1:

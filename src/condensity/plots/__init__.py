@@ -1,4 +1,4 @@
-"""Plots of conditional densities, with matplotlib (``pip install 'condensity[plots]'``).
+"""Plots of conditional densities, with matplotlib (the extra ``plots``).
 
 The displays follow scikit-learn: ``from_estimator`` or ``from_predictions`` computes and draws, the
 constructor takes computed values, and ``plot`` draws them again.  Each display stores its axes as

@@ -1,6 +1,6 @@
 // Numbers and names as text.  Names come from data, so they are never used as markup.
 
-const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
+const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉", SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const MOST_LETTERS = 200; // of a name in a list, so that a list is not wider than the screen
 
 /** z₁, z₂, ... */
@@ -14,16 +14,38 @@ function digitsFor(low, high, least = 4) {
   return ratio < Infinity ? Math.min(15, least + Math.max(0, Math.round(Math.log10(ratio)))) : least;
 }
 
-/** A number with a few significant digits; very large and very small ones with an exponent. */
+/** A number with a few significant digits; very large and very small ones with a power of ten. */
 function show(value, digits = 4) {
   if (value === Infinity) return "∞";
   if (value === -Infinity) return "−∞";
   if (!Number.isFinite(value)) return "–";
   if (value === 0) return "0";
-  const size = Math.abs(value), plain = size >= 1e-3 && size < Math.max(1e7, 10 ** digits);
+  const size = Math.abs(value), plain = size >= 1e-4 && size < Math.max(1e9, 10 ** digits);
   const rounded = Number(plain && size >= 10 ** digits ? value.toFixed(0) : value.toPrecision(digits));
-  const text = plain ? String(rounded) : rounded.toExponential().replace("e", " e").replace("e+", "e");
-  return text.replaceAll("-", "−");
+  return plain ? grouped(String(rounded)) : withPower(rounded.toExponential());
+}
+
+/** Digits before the point in groups of three if there are five or more, and a true minus. */
+function grouped(text) {
+  const [whole, decimals] = text.split(".");
+  const digits = whole.replace(/\d{5,}/, (all) => all.replace(/\B(?=(\d{3})+$)/g, "\u202f"));
+  return (decimals ? `${digits}.${decimals}` : digits).replace("-", "−");
+}
+
+/** "2e-5" as 2·10⁻⁵. */
+function withPower(text) {
+  const [front, power] = text.split("e");
+  return `${front.replace("-", "−")}·${tenTo(Number(power))}`;
+}
+
+function tenTo(power) {
+  return `10${power < 0 ? "⁻" : ""}${[...String(Math.abs(power))].map((digit) => SUPERSCRIPTS[digit]).join("")}`;
+}
+
+/** The power of ten in which an axis counts: 0 unless its numbers need one. */
+function axisPower(low, high) {
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  return size >= 1e-3 && size < 1e9 || !(size > 0) ? 0 : Math.floor(Math.log10(size));
 }
 
 /** A number for an input field: twelve digits, which hides rounding errors. */
@@ -35,7 +57,7 @@ function exact(value) {
 /** A probability, with enough digits near 0 and near 1. */
 function showProbability(value) {
   if (value > 0.9995 && value < 1 - 1e-12) return "> 0.999";
-  if (value < 0.0005 && value > 0) return value.toExponential(1).replaceAll("-", "−");
+  if (value < 0.0005 && value > 0) return withPower(value.toExponential(1));
   return value.toFixed(3);
 }
 
@@ -51,7 +73,7 @@ function shorten(name, length) {
 
 /** The number in a text, or a message about what is wrong with the text. */
 function readNumber(text, { empty } = {}) {
-  const trimmed = text.trim().replace("−", "-");
+  const trimmed = text.trim().replace("−", "-").replace(/(?<=\d)[\s\u202f](?=\d{3})/g, "");
   if (trimmed === "" && empty !== undefined) return { value: empty };
   if (trimmed === "") return { error: "Write a number here, such as 3.5." };
   if (/^[-+]?\d+,\d+$/.test(trimmed)) {

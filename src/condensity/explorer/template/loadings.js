@@ -5,8 +5,8 @@ const MOST_BARS = 12;
 function buildLoadings() {
   const directions = content.loadings ?? [];
   const choices = [
+    { name: "Influence", of: controls, values: controls.map(({ influence }) => influence), signed: false },
     ...directions.map((values, i) => ({ name: `Direction ${zName(i)}`, of: content.inputs, values, signed: true })),
-    { name: "Influence on p(y|x)", of: controls, values: controls.map(({ influence }) => influence), signed: false },
   ];
   let all = false, chosen = 0;
   const more = byId("loadings-more");
@@ -20,7 +20,7 @@ function buildLoadings() {
     more.textContent = all ? `Show the ${MOST_BARS} largest` : `Show all ${values.length}`;
     byId("loadings-note").textContent = signed
       ? "Weight of each standardised input in this direction."
-      : `How much of p(y|x) is moved, on average, when ${moves()}: 0 nothing, 1 all.`;
+      : `How much of the density is moved, on average, when ${moves()}: 0 nothing, 1 all.`;
   };
   more.onclick = () => { all = !all; draw(); };
   fillSelect(byId("loadings-choice"), choices.map(({ name }) => ({ text: name })), 0, (i) => { chosen = i; draw(); });

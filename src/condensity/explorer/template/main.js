@@ -36,6 +36,16 @@ function nameOutput() {
   const { name } = content.outputs[state.output];
   byId("curve").setAttribute("aria-label", `Density of ${name} at these inputs. Arrow keys read the curve.`);
   byId("between-name").replaceChildren(element("bdi", { textContent: shorten(name, 24) }));
+  byId("stage-title").replaceChildren("What ", titleName(name), " may be");
+  byId("numbers-title").replaceChildren(titleName(name), " in numbers");
+  if (dy > 1) return; // the other panels are about all outputs
+  byId("loadings-title").replaceChildren("What counts for ", titleName(name));
+  byId("calibration-title").replaceChildren("Calibration of ", titleName(name));
+}
+
+/** The name of an output inside a title, cut to a line. */
+function titleName(name) {
+  return element("bdi", { title: name, textContent: shorten(name, 22) });
 }
 
 /** Light or dark: the setting of the system until the reader uses the button. */

@@ -69,7 +69,7 @@ function showOutput(value, output = state.output) {
 
 /** A value of an input, with enough digits for its range; whole numbers are not rounded. */
 function showInput(value, { low, high, whole }) {
-  return whole ? exact(value).replace("-", "−") : show(value, digitsFor(low, high));
+  return whole ? grouped(exact(value)) : show(value, digitsFor(low, high));
 }
 
 let cached = null;

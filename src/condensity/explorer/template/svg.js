@@ -63,11 +63,19 @@ class Plot {
   }
 
   formatY(value) {
-    return show(value, digitsFor(this.ends.y0, this.ends.y1, 3));
+    const { y0, y1 } = this.ends;
+    return show(value / 10 ** axisPower(y0, y1), digitsFor(y0, y1, 3));
   }
 
   formatX(value) {
-    return show(value, digitsFor(this.ends.x0, this.ends.x1));
+    const { x0, x1 } = this.ends;
+    return show(value / 10 ** axisPower(x0, x1), digitsFor(x0, x1));
+  }
+
+  /** The label of an axis between two ends, with the unit of its numbers, cut to the room. */
+  label(x, y, words, style, pixels, low, high) {
+    const power = axisPower(low, high), unit = power ? `, in units of ${tenTo(power)}` : "";
+    this.text(x, y, shorten(words, Math.floor(pixels / 7.5) - unit.length) + unit, style, words + unit);
   }
 
   axisX(label, values) {
@@ -78,8 +86,7 @@ class Plot {
       this.line(this.x(value), this.bottom, this.x(value), this.bottom + 4, "axis");
       this.text(this.x(value), this.bottom + 19, this.formatX(value), "tick middle");
     }
-    const letters = Math.floor((this.right - this.left) / 7.5);
-    this.text((this.left + this.right) / 2, this.height - 4, shorten(label, letters), "label middle", label);
+    this.label((this.left + this.right) / 2, this.height - 4, label, "label middle", this.right - this.left, x0, x1);
   }
 
   axisY(label, values) {
@@ -88,7 +95,7 @@ class Plot {
       this.text(this.left - 8, this.y(value) + 4, this.formatY(value), "tick end");
     }
     // Above the axis, so that the text is horizontal.
-    this.text(0, 14, shorten(label, Math.floor(this.width / 7.5)), "label", label);
+    this.label(0, 14, label, "label", this.width, this.ends.y0, this.ends.y1);
   }
 
   line(x0, y0, x1, y1, style, layer = this.base) {
