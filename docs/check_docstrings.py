@@ -22,6 +22,7 @@ MODULES = (
     "condensity.datasets",
     "condensity.distributions",
     "condensity.explorer",
+    "condensity.inspection",
     "condensity.metrics",
     "condensity.plots",
     "condensity.scorers",
