@@ -27,6 +27,7 @@ MODULES = (
     "condensity.plots",
     "condensity.scorers",
     "condensity.tables",
+    "condensity.targets",
 )
 #: Public classes that are returned but not exported by a package.
 RETURNED = ("condensity.estimators.published_lsce.PublishedLSCE",)

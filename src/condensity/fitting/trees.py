@@ -7,7 +7,9 @@ to itself.  So all trees are followed together, one level at a time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -53,3 +55,25 @@ class TreeSum:
             low = X[row, self.feature[node]] <= self.threshold[node]
             node = np.where(low, self.below[node], self.above[node])
         return np.asarray(self.intercept + self.value[node].sum(axis=1))
+
+
+def joined_trees(by_output: Sequence[Sequence[Any]], intercept: Array, factor: float) -> TreeSum:
+    """Trees of scikit-learn, as many for each output, as one sum with values times ``factor``."""
+    trees = [tree for output in by_output for tree in output]
+    first = np.cumsum([0, *(tree.node_count for tree in trees)])
+    here, start = np.arange(first[-1]), np.repeat(first[:-1], np.diff(first))
+    below, above, feature, threshold = (
+        np.concatenate([getattr(tree, name) for tree in trees])
+        for name in ("children_left", "children_right", "feature", "threshold")
+    )
+    leaf = below < 0
+    return TreeSum(
+        intercept=intercept,
+        roots=np.ascontiguousarray(first[:-1].reshape(len(by_output), -1).T),
+        depth=max(tree.max_depth for tree in trees),
+        feature=np.where(leaf, 0, feature),
+        threshold=threshold,
+        below=np.where(leaf, here, start + below),
+        above=np.where(leaf, here, start + above),
+        value=factor * np.concatenate([tree.value[:, 0, 0] for tree in trees]),
+    )

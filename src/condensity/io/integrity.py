@@ -8,9 +8,16 @@ from typing import Any
 import numpy as np
 
 from condensity._typing import Array
+from condensity._utils.validation import LARGEST
 from condensity.estimators import FixedSubspace, Reduced
 from condensity.io.container import DamagedFileError
-from condensity.io.invariants import check_array, check_density, check_scaling
+from condensity.io.invariants import (
+    check_array,
+    check_class_probabilities,
+    check_density,
+    check_scaling,
+)
+from condensity.targets.with_atoms import WithAtoms
 
 #: Numeric attributes of fitted models, and the numbers of axes they may have.
 AXES = {
@@ -43,6 +50,8 @@ def _check_model(model: Any) -> None:
     _check_attributes(model, dx)
     if isinstance(model, Reduced):
         _check_steps(model, dx)
+    elif isinstance(model, WithAtoms):
+        _check_atoms(model, dx)
     elif hasattr(model, "predict_dist"):
         check_density(model._density, dx, _count(model, "_n_outputs"))
         if hasattr(model, "transform"):
@@ -74,6 +83,23 @@ def _check_steps(model: Reduced, dx: int) -> None:
     found = (reducer.n_features_in_, reducer._n_features_out, density.n_features_in_)
     if (*found, density._n_outputs) != (dx, counts[0], *counts):
         raise DamagedFileError("its reducer and its density do not fit together")
+
+
+def _check_atoms(model: WithAtoms, dx: int) -> None:
+    """Check the density, the atoms, and the model of their probabilities."""
+    if not hasattr(model.density_, "predict_dist"):
+        raise DamagedFileError("the density beside its atoms is not a density")
+    _check_model(model.density_)
+    if (model.density_.n_features_in_, model.density_._n_outputs, model._n_outputs) != (dx, 1, 1):
+        raise DamagedFileError("its density does not fit its inputs, or has several outputs")
+    count = len(model.atoms_) if isinstance(model.atoms_, np.ndarray) else -1
+    check_array("atoms_", model.atoms_, (count,), most=LARGEST)
+    if np.any(np.diff(model.atoms_) <= 0):
+        raise DamagedFileError("atoms_ must be in increasing order")
+    if count > 0:
+        check_class_probabilities(model._probabilities, dx, count + 1)
+    elif model._probabilities is not None:
+        raise DamagedFileError("there are probabilities, but no atoms")
 
 
 def _check_directions(model: Any, dx: int) -> None:

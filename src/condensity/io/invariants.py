@@ -27,6 +27,7 @@ from condensity.lsce.averaged import AveragedMembers, Ensemble
 from condensity.lsce.flexible import WeightedFunctions
 from condensity.lsce.location import Constant, Plane, PredictedInput, ReducedFunction
 from condensity.lsce.member import Coefficients
+from condensity.targets.class_probabilities import ClassProbabilities, LogisticModel, TreeModel
 
 #: Largest number in standardised units.  Sums of products of a few such numbers are finite.
 STANDARD = 1e20
@@ -66,6 +67,31 @@ def check_scaling(scaling: Any, d: int, *, varies: bool = False) -> None:
     check_array("the unit of a scaling", scaling.sd, (d,), least=least, most=LARGEST)
     if np.any((scaling.sd > 0) & (scaling.sd < 1 / LARGEST)):
         raise DamagedFileError("the unit of a scaling is too small")
+
+
+def check_class_probabilities(probabilities: Any, dx: int, n_classes: int) -> None:
+    """Check the probabilities of ``n_classes`` given ``dx`` inputs."""
+    _check_kind("probabilities of classes", probabilities, ClassProbabilities)
+    weights, models = probabilities.weights, probabilities.models
+    check_array(
+        "the frequencies of classes", probabilities.frequencies, (n_classes,), least=0.0, most=1.0
+    )
+    if len(weights) != len(models) + 1:
+        raise DamagedFileError("an average of probabilities needs a weight for each model")
+    for weight in weights:
+        check_number("the weight of a model", weight, least=0.0, most=1.0)
+    # Every class has a probability, so that the sum of an answer is never zero.
+    if weights[0] <= 0 or probabilities.frequencies.min() <= 0:
+        raise DamagedFileError("a class has no probability")
+    for model in models:
+        _check_kind("a model of classes", model, (LogisticModel, TreeModel))
+        if isinstance(model, LogisticModel):
+            check_scaling(model.scaling, dx)
+            check_array("the intercept of a model of classes", model.intercept, (n_classes,))
+            check_array("the slope of a model of classes", model.slope, (dx, n_classes))
+        else:
+            _check_kind("trees", model.trees, TreeSum)
+            _check_trees(model.trees, dx, n_classes)
 
 
 def check_array(

@@ -18,7 +18,7 @@ from sklearn import config_context
 from condensity._typing import Array, Indices
 from condensity.fitting.gaussian_process import fit_process
 from condensity.fitting.simplex import minimise_on_simplex
-from condensity.fitting.trees import TreeSum
+from condensity.fitting.trees import TreeSum, joined_trees
 from condensity.lsce.location import (
     INNER_FOLDS,
     Location,
@@ -163,24 +163,9 @@ def mean_of_trees(
 
     Only the first ``n_trees`` of each regressor count; None: all of them.
     """
-    by_output = [m for models in zip(*fits, strict=True) for m in models]
-    trees = [tree.tree_ for m in by_output for tree in m.estimators_[:n_trees, 0]]
-    first = np.cumsum([0, *(tree.node_count for tree in trees)])
-    here, start = np.arange(first[-1]), np.repeat(first[:-1], np.diff(first))
-    below, above, feature, threshold = (
-        np.concatenate([getattr(tree, name) for tree in trees])
-        for name in ("children_left", "children_right", "feature", "threshold")
-    )
-    leaf = below < 0
-    return TreeSum(
-        intercept=np.mean([[m.init_.constant_[0, 0] for m in fit] for fit in fits], axis=0),
-        roots=np.ascontiguousarray(first[:-1].reshape(len(fits[0]), -1).T),
-        depth=max(tree.max_depth for tree in trees),
-        feature=np.where(leaf, 0, feature),
-        threshold=threshold,
-        below=np.where(leaf, here, start + below),
-        above=np.where(leaf, here, start + above),
-        value=fits[0][0].learning_rate
-        / len(fits)
-        * np.concatenate([tree.value[:, 0, 0] for tree in trees]),
-    )
+    by_output = [
+        [tree.tree_ for m in models for tree in m.estimators_[:n_trees, 0]]
+        for models in zip(*fits, strict=True)
+    ]
+    intercept = np.mean([[m.init_.constant_[0, 0] for m in fit] for fit in fits], axis=0)
+    return joined_trees(by_output, intercept, fits[0][0].learning_rate / len(fits))
