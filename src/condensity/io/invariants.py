@@ -27,7 +27,6 @@ from condensity.lsce.averaged import AveragedMembers, Ensemble
 from condensity.lsce.flexible import WeightedFunctions
 from condensity.lsce.location import Constant, Plane, PredictedInput, ReducedFunction
 from condensity.lsce.member import Coefficients
-from condensity.targets.class_probabilities import ClassProbabilities, LogisticModel, TreeModel
 
 #: Largest number in standardised units.  Sums of products of a few such numbers are finite.
 STANDARD = 1e20
@@ -61,37 +60,12 @@ def check_density(density: Any, dx: int, dy: int) -> None:
 
 def check_scaling(scaling: Any, d: int, *, varies: bool = False) -> None:
     """Check the scaling of ``d`` columns; with ``varies``, none of them is constant."""
-    _check_kind("a scaling", scaling, Scaling)
+    check_kind("a scaling", scaling, Scaling)
     check_array("the mean of a scaling", scaling.mean, (d,), most=LARGEST)
     least = 1 / LARGEST if varies else 0.0
     check_array("the unit of a scaling", scaling.sd, (d,), least=least, most=LARGEST)
     if np.any((scaling.sd > 0) & (scaling.sd < 1 / LARGEST)):
         raise DamagedFileError("the unit of a scaling is too small")
-
-
-def check_class_probabilities(probabilities: Any, dx: int, n_classes: int) -> None:
-    """Check the probabilities of ``n_classes`` given ``dx`` inputs."""
-    _check_kind("probabilities of classes", probabilities, ClassProbabilities)
-    weights, models = probabilities.weights, probabilities.models
-    check_array(
-        "the frequencies of classes", probabilities.frequencies, (n_classes,), least=0.0, most=1.0
-    )
-    if len(weights) != len(models) + 1:
-        raise DamagedFileError("an average of probabilities needs a weight for each model")
-    for weight in weights:
-        check_number("the weight of a model", weight, least=0.0, most=1.0)
-    # Every class has a probability, so that the sum of an answer is never zero.
-    if weights[0] <= 0 or probabilities.frequencies.min() <= 0:
-        raise DamagedFileError("a class has no probability")
-    for model in models:
-        _check_kind("a model of classes", model, (LogisticModel, TreeModel))
-        if isinstance(model, LogisticModel):
-            check_scaling(model.scaling, dx)
-            check_array("the intercept of a model of classes", model.intercept, (n_classes,))
-            check_array("the slope of a model of classes", model.slope, (dx, n_classes))
-        else:
-            _check_kind("trees", model.trees, TreeSum)
-            _check_trees(model.trees, dx, n_classes)
 
 
 def check_array(
@@ -119,14 +93,15 @@ def check_number(name: str, value: Any, *, least: float, most: float = STANDARD)
         )
 
 
-def _check_kind(name: str, value: Any, kind: type[Any] | tuple[type[Any], ...]) -> None:
+def check_kind(name: str, value: Any, kind: type[Any] | tuple[type[Any], ...]) -> None:
+    """Check the class of a value."""
     if not isinstance(value, kind):
         raise DamagedFileError(f"a {type(value).__name__} is stored in place of {name}")
 
 
 def _rows(name: str, values: Any) -> int:
     """Number of rows of an array, at least one."""
-    _check_kind(name, values, np.ndarray)
+    check_kind(name, values, np.ndarray)
     if values.ndim == 0 or len(values) == 0:
         raise DamagedFileError(f"{name} has no rows")
     return len(values)
@@ -134,7 +109,7 @@ def _rows(name: str, values: Any) -> int:
 
 def _columns(name: str, values: Any) -> int:
     """Number of columns of a matrix."""
-    _check_kind(name, values, np.ndarray)
+    check_kind(name, values, np.ndarray)
     if values.ndim != 2:
         raise DamagedFileError(f"{name} must be a matrix, got shape {values.shape}")
     return int(values.shape[1])
@@ -159,7 +134,7 @@ def _check_kernel_density(density: KernelDensity, dx: int, dy: int) -> None:
 def _check_neighbor_density(density: NeighborDensity, dx: int, dy: int) -> None:
     check_scaling(density.x_scaling, dx)
     check_scaling(density.y_scaling, dy, varies=True)
-    _check_kind("samples", density.sample, Sample)
+    check_kind("samples", density.sample, Sample)
     n = _rows("the inputs of the samples", density.sample.X)
     check_array("the inputs of the samples", density.sample.X, (n, dx))
     check_array("the outputs of the samples", density.sample.Y, (n, dy))
@@ -182,7 +157,7 @@ def _check_ensemble(ensemble: Ensemble, dx: int, dy: int) -> None:
     if abs(sum(shares) - 1.0) > 1e-6:
         raise DamagedFileError(f"the weights of configurations have the sum {sum(shares):g}, not 1")
     _check_sharing([member.alphas for _, part in ensemble.parts for member in part.members])
-    _check_kind("directions", ensemble.W, np.ndarray)
+    check_kind("directions", ensemble.W, np.ndarray)
     check_array("the directions", ensemble.W, (len(ensemble.W), dx))
     if ensemble.stretch is not None:
         check_array(
@@ -200,7 +175,7 @@ def _check_sharing(arrays: list[Array]) -> None:
 
 
 def _check_bounds(bounds: Any, dy: int) -> None:
-    _check_kind("bounds", bounds, Bounds)
+    check_kind("bounds", bounds, Bounds)
     for name, ends in (("a lower bound", bounds.lower), ("an upper bound", bounds.upper)):
         # Infinity stands for an output without this bound.
         check_array(name, np.where(np.isinf(ends), 0.0, ends), (dy,), most=LARGEST)
@@ -220,7 +195,7 @@ def _check_free_coordinates(ensemble: Ensemble, dy: int) -> None:
 
 def _check_part(part: Any, dx: int, dy: int) -> None:
     """Check one configuration."""
-    _check_kind("a configuration", part, AveragedMembers)
+    check_kind("a configuration", part, AveragedMembers)
     check_scaling(part.scaling, dx)
     _check_location(part.location, dx, dy)
     check_array("the factor of a covariance", part.factor, (dy, dy))
@@ -241,7 +216,7 @@ def _check_part(part: Any, dx: int, dy: int) -> None:
 
 def _check_gaussians(components: Any, dy: int) -> int:
     """Check the Gaussians of a configuration, of which the last is the background; their number."""
-    _check_kind("Gaussians", components, Gaussians)
+    check_kind("Gaussians", components, Gaussians)
     b = _rows("the centres of a configuration", components.centers)
     check_array("the centres of a configuration", components.centers, (b, dy))
     check_array("the widths of a configuration", components.widths, (b,), least=1 / WIDTH)
@@ -251,7 +226,7 @@ def _check_gaussians(components: Any, dy: int) -> int:
 
 
 def _check_member(member: Any, n_inputs: int, b: int) -> None:
-    _check_kind("coefficients", member, Coefficients)
+    check_kind("coefficients", member, Coefficients)
     dz = _columns("the centres of a member", member.U)
     check_array("the directions of a member", member.W, (dz, n_inputs))
     check_array("the centres of a member", member.U, (b - 1, dz))
@@ -263,7 +238,7 @@ def _check_member(member: Any, n_inputs: int, b: int) -> None:
 
 
 def _check_predicted(predicted: Any, dy: int) -> None:
-    _check_kind("the value of a location as an input", predicted, PredictedInput)
+    check_kind("the value of a location as an input", predicted, PredictedInput)
     check_array("the axis of a location", predicted.axis, (dy,))
     check_number("the mean of a location", predicted.mean, least=-STANDARD)
     _check_width("the spread of a location", predicted.sd)
@@ -275,7 +250,7 @@ def _check_location(location: Any, dx: int, dy: int) -> None:
         Constant: _check_constant,
         Plane: _check_plane,
         SmoothFunction: _check_smooth,
-        TreeSum: _check_trees,
+        TreeSum: check_trees,
         WeightedFunctions: _check_sum,
         ReducedFunction: _check_reduced,
     }
@@ -314,11 +289,11 @@ def _check_reduced(reduced: ReducedFunction, dx: int, dy: int) -> None:
     """Check the directions, and the function of z with one input for each of them."""
     dz = _rows("the directions of a reduced location", reduced.W)
     check_array("the directions of a reduced location", reduced.W, (dz, dx))
-    _check_kind("the function of a reduced location", reduced.function, SmoothFunction)
+    check_kind("the function of a reduced location", reduced.function, SmoothFunction)
     _check_smooth(reduced.function, dz, dy)
 
 
-def _check_trees(trees: TreeSum, dx: int, dy: int) -> None:
+def check_trees(trees: TreeSum, dx: int, dy: int) -> None:
     """Check all nodes: an input visits only some of them."""
     nodes = _rows("the nodes of a tree location", trees.value)
     check_array("the intercept of a tree location", trees.intercept, (dy,))
@@ -337,7 +312,7 @@ def _check_trees(trees: TreeSum, dx: int, dy: int) -> None:
 
 
 def _check_indices(indices: NDArray[Any], shape: tuple[int, ...], end: int) -> None:
-    _check_kind("an array of indices", indices, np.ndarray)
+    check_kind("an array of indices", indices, np.ndarray)
     if indices.dtype.kind != "i" or indices.shape != shape:
         raise DamagedFileError(f"indices of a tree location must have the shape {shape}")
     if indices.size and (indices.min() < 0 or indices.max() >= end):

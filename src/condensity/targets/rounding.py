@@ -65,7 +65,7 @@ def rounded(
     >>> normal = Mixture([Block(np.zeros((1, 1)), np.array([[3.2]]), np.eye(1))])
     >>> scores = rounded(normal, range(1, 6))
     >>> scores.masses.round(2)
-    array([[0.04, 0.2 , 0.38, 0.28, 0.1 ]])
+    array([[0.04, 0.2 , 0.38, 0.29, 0.1 ]])
     >>> scores.quantile(0.5)
     array([3.])
     """

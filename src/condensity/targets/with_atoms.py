@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted
 
 from condensity._typing import Array, Indices
@@ -48,7 +50,7 @@ class WithAtoms(ConditionalDensityEstimator):
         50; ``LSCE()`` tries a lower bound of 0 by itself.
     atoms : "auto" or sequence of float, default="auto"
         Values with a probability of their own.  "auto" takes all values with a share of more than
-        five per cent, and of more than four samples.
+        five per cent, and of more than four samples, if there are at least ten other values.
     cv : int, splitter or iterable of splits, default=5
         Number of random folds for the probabilities, or splits that hold out every sample exactly
         once.  Given splits also replace the ``cv`` of the density.
@@ -120,7 +122,7 @@ class WithAtoms(ConditionalDensityEstimator):
         y : array-like of shape (n,)
             Targets, of one output.
         sample_weight : array-like of shape (n,), default=None
-            Weights, of which only the ratios matter.
+            Weights; integer weights are equivalent to repeated samples.
 
         Returns
         -------
@@ -140,29 +142,27 @@ class WithAtoms(ConditionalDensityEstimator):
             raise ValueError(
                 f"WithAtoms is for one output, got {Y.shape[1]}: fit the outputs one by one"
             )
+        if y_axes == 2:
+            warnings.warn(
+                "A column-vector y was passed when a 1d array was expected: use y.ravel()",
+                DataConversionWarning,
+                stacklevel=2,
+            )
         atoms = check_atoms(self.atoms, Y[:, 0], weight)
         label = class_of(Y[:, 0], atoms)
         beside = np.flatnonzero((label == len(atoms)) & (weight > 0))
-        _check_beside(Y[beside, 0], len(Y))
+        if len(atoms):
+            _check_beside(Y[beside, 0], len(Y))
         who = {"name": type(self).__name__, "fix": "atoms=[]"}
         folds = label_rows(self.cv, values, Y, weight, fold_rng, **who)
-        origin = canonical(values, Y, weight)[1]  # the order of the rows must not matter
-        probabilities: ClassProbabilities | None = None
-        losses: dict[str, float] = {}
-        if len(atoms):
-            sample = LabelledSample(
-                values[origin], label[origin], weight[origin], n_classes=len(atoms) + 1
-            )
-            with one_blas_thread():
-                probabilities, losses = fit_class_probabilities(sample, splits(folds[origin]), seed)
+        probabilities, losses = _fit_probabilities(values, Y, weight, folds, atoms, seed)
         if not (self.cv is None or isinstance(self.cv, Integral)):
             _set_folds(density, folds[beside])
-        target = Y[beside, 0] if y_axes == 1 else Y[beside]
-        fitted = fit_part(density, values[beside], target, weight[beside])
+        fitted = fit_part(density, values[beside], Y[beside, 0], weight[beside])
         remember_inputs(self, X)
         self.atoms_, self.density_ = atoms, fitted
         self.cv_losses_, self._probabilities = losses, probabilities
-        self._y_axes, self._n_outputs = y_axes, 1
+        self._y_axes = self._n_outputs = 1
         return self
 
     @property
@@ -197,11 +197,29 @@ class WithAtoms(ConditionalDensityEstimator):
         return tags
 
 
+def _fit_probabilities(
+    X: Array, Y: Array, weight: Array, folds: Indices, atoms: Array, seed: int
+) -> tuple[ClassProbabilities | None, dict[str, float]]:
+    """The probabilities of the atoms given x, and held-out losses."""
+    if not len(atoms):
+        return None, {}
+    # Neither the order of the rows nor repeated rows in place of integer weights matter.
+    measure, origin, group = canonical(X, Y, weight)
+    first = origin[np.unique(group, return_index=True)[1]]
+    label = class_of(measure.Y[:, 0], atoms)
+    sample = LabelledSample(measure.X, label, measure.weight, n_classes=len(atoms) + 1)
+    with one_blas_thread():
+        return fit_class_probabilities(sample, splits(folds[first]), seed)
+
+
 def check_atoms(value: Any, y: Array, weight: Array) -> Array:
     """The atoms in increasing order, from the parameter ``atoms``."""
     if isinstance(value, str) and value == "auto":
         used = weight > 0
-        return RecordedValues.of(y[used], weight[used] / weight[used].sum()).atoms
+        atoms = RecordedValues.of(y[used], weight[used] / weight[used].sum()).atoms
+        beside = y[used & (class_of(y, atoms) == len(atoms))]
+        # Values that are all frequent are those of a score: none of them stands out.
+        return atoms if len(np.unique(beside)) >= FEWEST_BESIDE else atoms[:0]
     try:
         atoms = np.array([float(v) for v in np.atleast_1d(value)])
     except (TypeError, ValueError):
