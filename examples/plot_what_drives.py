@@ -19,6 +19,7 @@ from condensity.plots import DensityBandDisplay, ImportanceDisplay, LoadingsDisp
 # Simulated travel times.  Distance and rain make a trip longer.  Traffic makes its duration
 # uncertain.  The hour and the age of the car have no effect.
 
+n_samples = 300
 names = ["distance", "rain", "traffic", "hour", "age"]
 
 
@@ -29,8 +30,8 @@ def sample(n, seed):
     return X, 2 * X["distance"] + 0.7 * X["rain"] + spread * rng.standard_normal(n)
 
 
-X, y = sample(300, 0)
-X_test, y_test = sample(300, 1)
+X, y = sample(n_samples, 0)
+X_test, y_test = sample(n_samples, 1)
 model = LSCE(n_components=2, location="linear", n_starts=5, random_state=0).fit(X, y)
 
 # %%
