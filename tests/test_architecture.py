@@ -90,6 +90,7 @@ LAYERS = {  # what each room may use of the others
         "io",
         "lsce",
         "tables",
+        "targets",
     },
     "__main__": {"_utils", "cli"},
 }
