@@ -1,5 +1,7 @@
 """Permutation importance against loops, known truths and moves along directions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +14,7 @@ from condensity.distributions import Block, Mixture
 from condensity.inspection import importance
 from condensity.inspection.permutations import REST, PermutedDirections, lift_of
 
-SLOPE = np.array([2.0, 0.5, 0.0])
+SLOPE, TREND = np.array([2.0, 0.5, 0.0]), np.array([0.3, 0.0, -0.5])
 
 
 class Truth:
@@ -21,6 +23,15 @@ class Truth:
     def predict_dist(self, X):
         mean = np.asarray(X, dtype=float) @ SLOPE
         return Mixture([Block(np.zeros((len(X), 1)), np.zeros((1, 1)), np.eye(1), mean[:, None])])
+
+
+class Uneven(Truth):
+    """The density whose standard deviation also depends on the inputs, ``exp(x . TREND)``."""
+
+    def predict_dist(self, X):
+        X = np.asarray(X, dtype=float)
+        block = Truth().predict_dist(X).blocks[0]
+        return Mixture([replace(block, scale=np.exp(X @ TREND))])
 
 
 def samples(n=4000, seed=0):
@@ -62,12 +73,13 @@ PROPERTIES = ["density", "mean", "spread", ("quantile", 0.8), ("above", 1.0)]
 def test_one_permutation_is_a_loop(of):
     X, y = samples(60)
     order = np.random.default_rng(3).permutation(60)
-    found = importance(Truth(), X, y, of, n_repeats=1, random_state=3)
-    fixed = X @ SLOPE
+    found = importance(Uneven(), X, y, of, n_repeats=1, random_state=3)
+    fixed, sd = X @ SLOPE, np.exp(X @ TREND)
     for j in range(3):
         moved = X.copy()
         moved[:, j] = X[order, j]
-        change = losses(of, y, moved @ SLOPE, 1.0, fixed) - losses(of, y, fixed, 1.0, fixed)
+        after = losses(of, y, moved @ SLOPE, np.exp(moved @ TREND), fixed)
+        change = after - losses(of, y, fixed, sd, fixed)
         assert found.increase[j] == pytest.approx(change.mean(), abs=1e-12)
         assert found.std_error[j] == pytest.approx(change.std(ddof=1) / np.sqrt(60), abs=1e-12)
 
@@ -134,6 +146,8 @@ def test_a_moved_direction_leaves_the_others_where_they_are():
     moved = model.transform(X + moves)
     np.testing.assert_allclose(moved[:, 0], Z[order, 0], atol=1e-10)
     np.testing.assert_allclose(moved[:, 1], Z[:, 1], atol=1e-10)
+    expected = model.predict(X + moves)
+    np.testing.assert_allclose(source.variants()["z1"](order).mean(), expected, rtol=1e-9)
     rest = model.transform(X[order] + (source.Z - source.Z[order]) @ source.lift)
     np.testing.assert_allclose(rest, Z, atol=1e-10)
 
