@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy.stats import norm
 from sklearn.pipeline import make_pipeline
@@ -130,6 +131,17 @@ def test_frames_and_arrays_have_the_same_importance():
         unnamed = importance(pipe, X, y, random_state=0)
     assert named.names == list("abc")
     np.testing.assert_allclose(named.increase, unnamed.increase)
+
+
+def test_other_frames_and_lists_are_inputs_too():
+    X, y = samples(40)
+    plain = importance(Truth(), X, y, "mean", random_state=0)
+    frame = pl.DataFrame(dict(zip("abc", X.T, strict=True)))
+    for inputs in (frame, X.tolist()):
+        found = importance(Truth(), inputs, y, "mean", random_state=0)
+        np.testing.assert_allclose(found.increase, plain.increase)
+    with pytest.raises(ValueError, match="two axes"):
+        importance(Truth(), X[:, 0], y)
 
 
 def fitted(**options):

@@ -136,9 +136,9 @@ def importance(
 
     Notes
     -----
-    Of two inputs that say the same, each alone may seem unimportant: permute them as a group.  A
-    permuted sample may lie where there are no others, and the model is then asked far from its
-    training samples.  The standard errors are those of a fixed model over new samples.
+    Of two inputs with the same information, each alone may seem unimportant: permute them as a
+    group.  A permuted sample may lie where there are no others, and the model is then asked far
+    from its training samples.  The standard errors are those of a fixed model over new samples.
 
     References
     ----------

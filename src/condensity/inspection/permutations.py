@@ -45,7 +45,7 @@ class PermutedInputs:
 
         X = X if hasattr(X, "columns") else np.asarray(X)
         names = column_names(X)
-        if X.ndim != 2 if hasattr(X, "ndim") else False:
+        if len(X.shape) != 2:
             raise ValueError(f"X must have two axes, got shape {np.shape(X)}: use X.reshape(-1, 1)")
         known = list(names or input_names(X.shape[1]))
         if groups is None:
