@@ -22,10 +22,12 @@ MODULES = (
     "condensity.datasets",
     "condensity.distributions",
     "condensity.explorer",
+    "condensity.inspection",
     "condensity.metrics",
     "condensity.plots",
     "condensity.scorers",
     "condensity.tables",
+    "condensity.targets",
 )
 #: Public classes that are returned but not exported by a package.
 RETURNED = ("condensity.estimators.published_lsce.PublishedLSCE",)

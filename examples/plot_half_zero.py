@@ -1,19 +1,18 @@
 """
-Half of the values are zero: a hurdle model
-===========================================
+Half of the values are zero: atoms
+==================================
 
 Rain, insurance claims, burnt areas: y is often exactly zero, and otherwise positive and skewed.
 Such a distribution has no density: it takes the probability of the value zero *and* a density of
-the positive values.  A hurdle model estimates the two separately and combines them.
+the positive values.  ``WithAtoms`` fits both, and its answers are those of the mixed distribution.
 """
 
 import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 
-from condensity import LSCE
+from condensity import LSCE, WithAtoms
 
 # %%
 # A simulated rain gauge and eight measurements of the weather.  One direction determines the
@@ -44,42 +43,42 @@ with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     raw = LSCE(n_components=2, n_members=1, random_state=0).fit(X, y)
 print(next(str(w.message) for w in caught if "y" in str(w.message)))
-print(f"probability of negative rain: {raw.predict_dist(X_test).prob(-np.inf, -0.01).mean():.0%}")
+plain = raw.predict_dist(X_test)
+print(f"probability of negative rain: {plain.prob(-np.inf, -0.01).mean():.0%}")
 
 # %%
-# The hurdle model
-# ----------------
-# A classifier estimates the probability of rain, a density the amount.  The density is fitted to
-# the wet days only and restricted to positive values, ``bounds=(0, None)``.
+# An atom and a density
+# ---------------------
+# ``WithAtoms`` finds the frequent value.  Its probability is an average of a logistic regression
+# and boosted trees, with the weights that are best on held-out samples.  The density is fitted to
+# the wet days.
 
-wet = y > 0
-rains = LogisticRegression().fit(X, wet)
-amount = LSCE(n_components=2, bounds=(0, None), random_state=0).fit(X[wet], y[wet])
+model = WithAtoms(LSCE(n_components=2, random_state=0), random_state=0).fit(X, y)
+print("atoms:", model.atoms_)
+print("weights:", {name: round(weight, 2) for name, weight in model.model_weights_.items()})
 
 # %%
-# The combination is ``P(y > v | x) = P(wet | x) P(amount > v | x, wet)``.  The q-quantile is zero
-# if a dry day has probability q or more, and otherwise a quantile of the amount.
+# The answers are those of the whole distribution: quantiles are zero as long as the probability of
+# a dry day reaches their level.
 
-p_wet, dist = rains.predict_proba(X_test)[:, 1], amount.predict_dist(X_test)
-
-
-def above(v):
-    return p_wet * dist.prob(v, np.inf)
-
-
-def quantile(day, q):
-    level = 1 - (1 - q) / p_wet[day]
-    return float(dist[day].quantile(level)[0]) if level > 0 else 0.0
-
-
+dist = model.predict_dist(X_test)
 for day in (0, 1, 2):
-    ends = [round(quantile(day, q), 2) for q in (0.5, 0.75, 0.95)]
-    print(f"day {day}: P(dry) = {1 - p_wet[day]:.2f}, quantiles {ends}, observed {y_test[day]:.2f}")
+    ends = dist[day].quantile([0.5, 0.75, 0.95])[0].round(2)
+    dry = dist[day].pmf(0.0)[0]
+    print(f"day {day}: P(dry) = {dry:.2f}, quantiles {ends}, observed {y_test[day]:.2f}")
+
+# %%
+# The continuous ranked probability score (CRPS) compares both models on new days.  The difference
+# is paired: both are scored on the same days.
+
+gain = plain.crps(y_test) - dist.crps(y_test)
+print(f"CRPS {dist.crps(y_test).mean():.3f} with the atom, {plain.crps(y_test).mean():.3f} without")
+print(f"difference {gain.mean():.3f} ± {gain.std() / np.sqrt(len(gain)):.3f}")
 
 # %%
 # Left: predicted and observed probabilities of heavy rain in ten groups of days.  Right: one day.
 
-predicted = above(2.0)
+predicted = dist.prob(2.0, np.inf)
 groups = np.array_split(np.argsort(predicted), 10)
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 left.plot([0, 1], [0, 1], "--", color="0.4", lw=1)
@@ -97,16 +96,16 @@ left.set(
 )
 left.set(xlim=(-0.02, 0.9), ylim=(-0.02, 0.9))
 day, grid = int(groups[7][0]), np.linspace(0.01, 6, 300)
-right.bar(0, 1 - p_wet[day], width=0.12, color="#0072b2", label="P(y = 0), hurdle")
+dry = dist[day].pmf(0.0)[0]
+right.bar(0, dry, width=0.12, color="#0072b2", label="P(y = 0), with the atom")
 right.plot(
     grid,
-    p_wet[day] * dist[day].pdf_on(grid)[0],
+    dist[day].pdf_on(grid)[0],
     color="#0072b2",
-    label="density of the amount, hurdle",
+    label="density beside the atom",
 )
 line = np.linspace(-1.5, 6, 400)
-plain = raw.predict_dist(X_test[day : day + 1]).pdf_on(line)[0]
-right.plot(line, plain, "--", color="#d55e00", label="density of all values")
+right.plot(line, plain[day].pdf_on(line)[0], "--", color="#d55e00", label="density of all values")
 right.set(xlabel="rain", ylabel="probability of zero; density", title="One day", ylim=(0, None))
 right.legend(frameon=False)
 for ax in (left, right):

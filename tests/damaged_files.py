@@ -23,7 +23,17 @@ from pathlib import Path
 import numpy as np
 
 import condensity
-from condensity import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
+from condensity import (
+    LSCDE,
+    LSCE,
+    LSMI,
+    SAVE,
+    SIR,
+    EpsilonKDE,
+    FixedSubspace,
+    Reduced,
+    WithAtoms,
+)
 from condensity.io.container import MAGIC, unpack
 from condensity.tables import TableModel, fit_table
 
@@ -73,6 +83,7 @@ def small_models() -> dict[str, object]:
         "LSCDE": LSCDE(n_centers=8, **kernel).fit(X, y),
         "EpsilonKDE": EpsilonKDE(1.0, 0.3, random_state=0).fit(X, y),
         "Reduced": Reduced(SIR(1), LSCDE(n_centers=8, **kernel)).fit(X, y),
+        "WithAtoms": WithAtoms(LSCDE(n_centers=8, **kernel), [0.0]).fit(X, np.maximum(y, 0)),
         "LSMI": LSMI(1, **few, **kernel).fit(X, y),
         "SIR": SIR(1).fit(X, y),
         "SAVE": SAVE(2).fit(X, y),

@@ -45,7 +45,17 @@ LAYERS = {  # what each room may use of the others
         "lsce",
         "metrics",
     },
-    "tables": {"_typing", "_utils", "data", "distributions", "estimators", "lsce", "metrics"},
+    "targets": {"_typing", "_utils", "data", "distributions", "estimators", "fitting"},
+    "tables": {
+        "_typing",
+        "_utils",
+        "data",
+        "distributions",
+        "estimators",
+        "lsce",
+        "metrics",
+        "targets",
+    },
     "io": {
         "_typing",
         "_utils",
@@ -56,8 +66,10 @@ LAYERS = {  # what each room may use of the others
         "locations",
         "members",
         "tables",
+        "targets",
     },
-    "plots": {"_typing", "_utils", "distributions", "estimators", "metrics"},
+    "inspection": {"_typing", "_utils", "distributions", "fitting", "locations", "members"},
+    "plots": {"_typing", "_utils", "distributions", "estimators", "inspection", "metrics"},
     "explorer": {
         "__version__",
         "_typing",
@@ -93,6 +105,7 @@ LAYERS = {  # what each room may use of the others
         "io",
         "lsce",
         "tables",
+        "targets",
     },
     "__main__": {"_utils", "cli"},
 }
@@ -221,7 +234,7 @@ def test_importing_the_library_imports_no_extra():
 
 def test_importing_the_library_imports_only_the_rooms_it_offers():
     # What draws, writes pages, runs experiments or commands is imported when it is asked for.
-    rooms = ("plots", "explorer", "experiments", "cli", "demo", "distributions.skpro")
+    rooms = ("plots", "inspection", "explorer", "experiments", "cli", "demo", "distributions.skpro")
     heavy = [f"condensity.{room}" for room in rooms]
     code = f"import sys, condensity; print([m for m in {heavy} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

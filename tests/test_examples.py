@@ -67,7 +67,17 @@ def sir_is_blind(names):
 def the_warning_names_the_value(names):
     assert any("y equals 0" in str(w.message) for w in names["caught"])
     assert names["raw"].predict_dist(names["X_test"]).prob(-np.inf, -0.01).mean() > 0.05
-    assert np.all(names["dist"].prob(-np.inf, 0.0) == 0)
+    assert np.all(names["dist"].prob(-np.inf, -1e-300) == 0)
+    assert names["gain"].mean() > 3 * names["gain"].std() / np.sqrt(len(names["gain"]))
+
+
+def traffic_drives_the_spread_alone(names):
+    X, y, model = names["X_test"], names["y_test"], names["model"]
+    found = {of: names["importance"](model, X, y, of, random_state=1) for of in ("mean", "spread")}
+    assert found["mean"].ranking()[:2] == ["distance", "rain"]
+    assert found["spread"].ranking()[0] == "traffic"
+    z1, z2, rest = names["by_direction"].increase
+    assert min(z1, z2) > 10 * abs(rest)
 
 
 CLAIMS = {
@@ -75,6 +85,7 @@ CLAIMS = {
     "plot_half_zero": the_warning_names_the_value,
     "plot_photoz": the_truth_is_one,
     "plot_subspaces": sir_is_blind,
+    "plot_what_drives": traffic_drives_the_spread_alone,
 }
 
 

@@ -7,7 +7,10 @@ from scipy.stats import kstest
 from condensity import LSCDE, metrics
 from condensity.datasets import illustrative, toy_a, toy_b
 from condensity.distributions.block import Block
+from condensity.distributions.chunked import ChunkedDistribution
 from condensity.distributions.mixture import Mixture
+from condensity.targets import MixedDistribution
+from mixtures import random_mixture
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +65,21 @@ def test_pit_of_the_truth_is_uniform(bimodal):
     dist, y = bimodal
     assert kstest(metrics.pit(dist, y), "uniform").pvalue > 0.01
     assert kstest(metrics.pit(dist, y + 0.3), "uniform").pvalue < 1e-6
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_pit_of_values_with_a_probability_is_uniform_and_seeded(chunked):
+    rng = np.random.default_rng(0)
+    masses = rng.dirichlet(np.ones(3), 3000)[:, :-1]
+    truth = MixedDistribution([0.0, 1.0], masses, random_mixture(0)[np.zeros(3000, dtype=int)])
+    y = truth.sample(1, random_state=0)[:, 0]
+    assert kstest(truth.cdf(y), "uniform").pvalue < 1e-9  # because of the jumps
+    dist = ChunkedDistribution(np.arange(3000), truth.__getitem__, 500, 1) if chunked else truth
+    values = metrics.pit(dist, y)
+    assert kstest(values, "uniform").pvalue > 0.01
+    np.testing.assert_array_equal(values, metrics.pit(truth, y, random_state=0))
+    beside = ~np.isin(y, truth.atoms)
+    np.testing.assert_allclose(values[beside], truth.cdf(y)[beside], atol=1e-12)
 
 
 def test_pit_of_several_outputs_is_that_of_each_marginal():

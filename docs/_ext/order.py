@@ -9,6 +9,7 @@ ORDER = (
     "multi_output",
     "risk",
     "half_zero",
+    "what_drives",
     "photoz",
     "control",
     "subspaces",

@@ -1,9 +1,10 @@
 """condensity: conditional densities p(y|x) and the few directions of x they depend on."""
 
-from condensity import datasets, distributions, metrics, scorers, tables
+from condensity import datasets, distributions, metrics, scorers, tables, targets
 from condensity.distributions import ConditionalMixture
 from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
 from condensity.io.persistence import load, save
+from condensity.targets import WithAtoms
 
 __all__ = [
     "LSCDE",
@@ -15,6 +16,7 @@ __all__ = [
     "EpsilonKDE",
     "FixedSubspace",
     "Reduced",
+    "WithAtoms",
     "datasets",
     "distributions",
     "load",
@@ -22,6 +24,7 @@ __all__ = [
     "save",
     "scorers",
     "tables",
+    "targets",
 ]
 
 __version__ = "0.2.0.dev0"

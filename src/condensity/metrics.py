@@ -13,11 +13,18 @@ import numpy as np
 from condensity._typing import Array
 from condensity._utils.dask_collections import is_dask
 from condensity._utils.extras import require
+from condensity._utils.parameters import check_rng
 from condensity._utils.validation import check_targets, check_weight
 from condensity.distributions import _checks as checks
 from condensity.distributions.base import Distribution
+from condensity.distributions.bounded import BoundedMixture
 from condensity.distributions.chunked import ChunkedDistribution
+from condensity.distributions.lazy import LazyDistribution
+from condensity.distributions.mixture import Mixture
 from condensity.subspaces.grassmann import orthonormal, projector_gap
+
+#: A smaller probability of the values between two neighbouring floats is that of a density.
+LEAST_JUMP = 1e-9
 
 __all__ = ["crps", "hpd_coverage", "log_loss", "pit", "squared_loss", "subspace_error"]
 
@@ -170,11 +177,12 @@ def crps(dist: Distribution, Y: Any, sample_weight: Any = None) -> float:
     return _mean(_check_distribution(dist).crps(Y), sample_weight)
 
 
-def pit(dist: Distribution, Y: Any) -> Array:
+def pit(dist: Distribution, Y: Any, random_state: Any = 0) -> Array:
     """Probability integral transform, ``F_i(y_i)``.
 
     The values are uniform on [0, 1] if the densities are calibrated.  Many values near 0 and 1 show
-    densities that are too narrow.
+    densities that are too narrow.  Where y_i has a positive probability, the value is drawn
+    uniformly between ``P(Y < y_i)`` and ``P(Y <= y_i)``; the values are then uniform, too.
 
     Parameters
     ----------
@@ -183,6 +191,9 @@ def pit(dist: Distribution, Y: Any) -> Array:
     Y : array-like of shape (m, dy)
         Observed values, one row for each density.  For one output, (m,) is accepted.  Densities of
         a Dask collection need a Dask collection.
+
+    random_state : None, int, RandomState or Generator, default=0
+        Source of the draws for values with a positive probability.
 
     Returns
     -------
@@ -209,7 +220,11 @@ def pit(dist: Distribution, Y: Any) -> Array:
     0.1
     """
     if _check_distribution(dist).n_outputs == 1:
-        return dist.cdf(Y)
+        below = dist.cdf(Y)
+        smooth = isinstance(dist, Mixture | BoundedMixture | LazyDistribution)
+        # A generator of its own: draws of y with the same seed must be independent.
+        own = check_rng(random_state).spawn(1)[0]
+        return below if smooth else below - _parts_of_jumps(dist, Y, own)
     if is_dask(Y):
         columns = [Y[name] for name in Y.columns] if hasattr(Y, "columns") else Y.T
         values = [marginal.cdf(y) for marginal, y in zip(dist.marginals(), columns, strict=True)]
@@ -218,6 +233,13 @@ def pit(dist: Distribution, Y: Any) -> Array:
     Y, _ = check_targets(Y, n_outputs=dist.n_outputs)
     pairs = zip(dist.marginals(), Y.T, strict=True)
     return np.stack([marginal.cdf(y) for marginal, y in pairs], axis=1)
+
+
+def _parts_of_jumps(dist: Distribution, Y: Any, rng: np.random.Generator) -> Array:
+    """A random part of the probability of each value, (m,): zero if the value has none."""
+    y = checks.rows_of(Y, len(dist), 1)[:, 0]
+    jump = dist.prob(np.nextafter(y, -np.inf), y)
+    return rng.random(len(y)) * np.where(jump > LEAST_JUMP, jump, 0.0)
 
 
 def hpd_coverage(dist: Distribution, Y: Any, random_state: Any = None) -> Array:

@@ -231,6 +231,28 @@ def test_options_that_make_no_sense_are_refused(options, says, folder, tmp_path)
     assert_refused(*fit, *options, says=says)
 
 
+@pytest.mark.parametrize("given", ["auto", "0"])
+def test_values_with_a_probability_of_their_own(given, tmp_path):
+    table = columns(120)
+    table["y"] = np.maximum(table["y"], np.median(table["y"])) - np.median(table["y"])
+    write(tmp_path / "t.csv", table)
+    fit = ("fit", tmp_path / "t.csv", "--target", "y", "--features", "a", *QUICK)
+    out = tmp_path / "m.cdn"
+    result = run(*fit, "--atoms", given, "--out", out)
+    assert "values of y with a probability of their own: 0" in result.stdout
+    assert "1 direction found among 1 input" in result.stdout
+    assert "without inputs" in result.stdout
+    told = json.loads(run("inspect", out, "--json").stdout)
+    assert (told["estimator"], told["atoms"]) == ("WithAtoms", [0.0])
+    model = condensity.load(out)
+    dist = model.predict_dist(table)
+    answers = read(run("predict", out, tmp_path / "t.csv", "--quantiles", "0.2").stdout)
+    low = np.array(answers["y_q0.2"], dtype=float)
+    np.testing.assert_allclose(low, dist.quantile(0.2), rtol=1e-6, atol=1e-9)
+    page = tmp_path / "p.html"
+    assert_refused("report", out, "--out", page, says="WithAtoms has no density")
+
+
 def test_the_line_of_bounds_that_are_chosen(tmp_path):
     rng = np.random.default_rng(0)
     a = rng.normal(size=100)

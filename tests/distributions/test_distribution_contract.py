@@ -23,6 +23,7 @@ from condensity.distributions import (
     Mixture,
 )
 from condensity.distributions import chunked as chunked_module
+from condensity.targets import MixedDistribution, rounded
 from mixtures import random_mixture
 
 M = 3
@@ -95,6 +96,12 @@ def bounded_pair():
     return BoundedMixture(free, bounds((0, np.inf), (-np.inf, np.inf)))
 
 
+def with_atoms(beside, *atoms):
+    masses = np.random.default_rng(9).dirichlet(np.ones(len(atoms) + 1), M)[:, :-1]
+    masses[0, 0] = 0.0  # in one row, an atom has no probability
+    return MixedDistribution(atoms, masses, beside)
+
+
 CASES = {
     "mixture": lambda: random_mixture(0),
     "mixture, one block": lambda: random_mixture(5, frames=((True, False),)),
@@ -121,9 +128,18 @@ CASES = {
     "LSCDE, two outputs": lambda: answer(LSCDE(**FIXED), dy=2),
     "EpsilonKDE": lambda: answer(EpsilonKDE(1.0, 0.4, random_state=0)),
     "Reduced": lambda: answer(Reduced(SIR(), LSCDE(**FIXED), random_state=0)),
+    "atoms": lambda: with_atoms(random_mixture(0), -1.0, 0.5),
+    "atoms, bounded below": lambda: with_atoms(positive(), 0.0, 1.0),
+    "atoms, bounded above": lambda: with_atoms(
+        BoundedMixture(narrow(random_mixture(2)), bounds((-np.inf, 2))), 0.0, 2.0
+    ),
+    "atoms, chunked": lambda: chunked(with_atoms(random_mixture(0), -1.0, 0.5)),
+    "atoms, lazy": lambda: lazy(with_atoms(random_mixture(0), 0.0)),
+    "atoms alone": lambda: rounded(random_mixture(0), np.arange(-3.0, 4.0)),
 }
-ONE = [name for name in CASES if "two" not in name or "twice" in name]
-TWO = [name for name in CASES if name not in ONE]
+MIXED = [name for name in CASES if "atoms" in name]
+ONE = [name for name in CASES if ("two" not in name or "twice" in name) and name not in MIXED]
+TWO = [name for name in CASES if name not in ONE + MIXED]
 
 
 @cache
@@ -136,9 +152,27 @@ def dist(request):
     return dist_of(request.param)
 
 
+@pytest.fixture(params=ONE + TWO)
+def smooth(request):
+    """Densities without atoms."""
+    return dist_of(request.param)
+
+
 @pytest.fixture(params=ONE)
 def one(request):
     """Densities of one output."""
+    return dist_of(request.param)
+
+
+@pytest.fixture(params=MIXED)
+def mixed(request):
+    """Distributions with atoms."""
+    return dist_of(request.param)
+
+
+@pytest.fixture(params=ONE + MIXED)
+def any_one(request):
+    """Distributions of one output, with or without atoms."""
     return dist_of(request.param)
 
 
@@ -184,16 +218,29 @@ def rule(dist, i, *cuts):
     Panels end at ``cuts``.  Quantiles say no more than where the panels are.
     """
     x, w = np.polynomial.legendre.leggauss(30)
-    edges = np.unique([*value(dist.compute()[i].quantile(tails()))[0], *cuts])
+    row = dist.compute()[i]
+    beside = row.continuous if isinstance(row, MixedDistribution) else row
+    if beside is None:
+        return np.zeros(0), np.zeros(0)
+    edges = np.unique([*value(beside.quantile(tails()))[0], *cuts])
     half = np.diff(edges) / 2
     nodes = edges[:-1, None] + half[:, None] * (1 + x)
     return nodes.ravel(), (half[:, None] * w).ravel()
 
 
 def integral(dist, i, f):
-    """``int f(y, p(y)) dy`` for row i."""
+    """``int f(y, p(y)) dy`` for row i, plus ``sum_k f(a_k, w_k)`` over its atoms."""
     y, w = rule(dist, i)
-    return float(w @ f(y, value(dist.pdf_on(y))[i]))
+    atoms, masses = atoms_of(dist, i)
+    return float(w @ f(y, value(dist.pdf_on(y))[i]) + np.sum(f(atoms, masses)))
+
+
+def atoms_of(dist, i):
+    """The atoms of row i and their probabilities."""
+    row = dist.compute()[i]
+    if not isinstance(row, MixedDistribution):
+        return np.zeros(0), np.zeros(0)
+    return row.atoms, row.masses[0]
 
 
 def grid_of_two(dist, i, n=400):
@@ -220,7 +267,13 @@ def test_it_is_a_distribution_of_so_many_rows_and_outputs(dist):
 
 
 def test_no_question_is_left_unanswered():
-    for kind in (Mixture, BoundedMixture, ChunkedDistribution, LazyDistribution):
+    for kind in (
+        Mixture,
+        BoundedMixture,
+        ChunkedDistribution,
+        LazyDistribution,
+        MixedDistribution,
+    ):
         assert not inspect.isabstract(kind)
 
 
@@ -251,17 +304,17 @@ def test_shapes_and_dtypes(dist):
     assert all(peaks.shape[1:] == outputs for peaks in dist.modes())
 
 
-def test_shapes_for_one_output(one):
-    y = some_points(one)
-    assert at_each(one.cdf, y).shape == at_each(one.crps, y).shape == (M,)
-    assert value(one.prob(0.0, 1.0)).shape == value(one.quantile(0.5)).shape == (M,)
-    assert value(one.quantile([0.1, 0.2])).shape == value(one.interval(0.9)).shape == (M, 2)
-    assert all(region.ndim == 2 and region.shape[1] == 2 for region in one.hdr(0.5))
+def test_shapes_for_one_output(any_one):
+    y = some_points(any_one)
+    assert at_each(any_one.cdf, y).shape == at_each(any_one.crps, y).shape == (M,)
+    assert value(any_one.prob(0.0, 1.0)).shape == value(any_one.quantile(0.5)).shape == (M,)
+    assert value(any_one.quantile([0.1, 0.2])).shape == value(any_one.interval(0.9)).shape == (M, 2)
+    assert all(region.ndim == 2 and region.shape[1] == 2 for region in any_one.hdr(0.5))
 
 
-def test_the_mass_is_one(one):
+def test_the_mass_is_one(any_one):
     for i in range(M):
-        assert integral(one, i, lambda y, p: p) == pytest.approx(1.0, abs=1e-8)
+        assert integral(any_one, i, lambda y, p: p) == pytest.approx(1.0, abs=1e-8)
 
 
 def test_the_mass_of_two_outputs_is_one(two):
@@ -276,13 +329,13 @@ def test_the_density_at_a_point_is_that_on_a_grid(dist):
     np.testing.assert_allclose(np.exp(at_each(dist.log_pdf, y)), on_grid, rtol=1e-10)
 
 
-def test_moments_are_integrals(one):
+def test_moments_are_integrals(any_one):
     for i in range(M):
-        mean = integral(one, i, lambda y, p: y * p)
-        assert value(one.mean())[i] == pytest.approx(mean, rel=1e-6, abs=1e-7)
-        var = integral(one, i, lambda y, p, mean=mean: (y - mean) ** 2 * p)
-        assert value(one.var())[i] == pytest.approx(var, rel=1e-4)
-    np.testing.assert_allclose(value(one.cov())[:, 0, 0], value(one.var()), rtol=1e-7)
+        mean = integral(any_one, i, lambda y, p: y * p)
+        assert value(any_one.mean())[i] == pytest.approx(mean, rel=1e-6, abs=1e-7)
+        var = integral(any_one, i, lambda y, p, mean=mean: (y - mean) ** 2 * p)
+        assert value(any_one.var())[i] == pytest.approx(var, rel=1e-4)
+    np.testing.assert_allclose(value(any_one.cov())[:, 0, 0], value(any_one.var()), rtol=1e-7)
 
 
 def test_standard_deviations_are_roots_of_variances(dist):
@@ -306,10 +359,10 @@ def test_moments_are_those_of_draws(dist):
     assert np.all(np.abs(draws.mean(axis=1) - value(dist.mean())) < error)
 
 
-def test_squared_norms_are_integrals(one):
+def test_squared_norms_are_integrals(any_one):
     for i in range(M):
-        assert value(one.squared_norm())[i] == pytest.approx(
-            integral(one, i, lambda y, p: p**2), rel=1e-6
+        assert value(any_one.squared_norm())[i] == pytest.approx(
+            integral(any_one, i, lambda y, p: p**2), rel=1e-6
         )
 
 
@@ -327,15 +380,17 @@ def test_the_distribution_function_rises_and_quantiles_invert_it(one):
         np.testing.assert_allclose(at_each(one.cdf, points[:, j]), level, rtol=1e-9)
 
 
-def test_probabilities_are_integrals(one):
-    low, high = np.array([-0.4, 0.7]) * value(one.std())[1] + value(one.mean())[1]
-    y, w = rule(one, 1, low, high)
-    mass = w * value(one.pdf_on(y))[1]
-    below, between = mass[y < high].sum(), mass[(y > low) & (y < high)].sum()
-    assert at_each(one.cdf, np.full(M, high))[1] == pytest.approx(below, abs=1e-8)
-    assert value(one.prob(-np.inf, high))[1] == pytest.approx(below, abs=1e-8)
-    assert value(one.prob(low, high))[1] == pytest.approx(between, abs=1e-8)
-    assert value(one.prob(high, np.inf))[1] == pytest.approx(mass[y > high].sum(), abs=1e-8)
+def test_probabilities_are_integrals(any_one):
+    low, high = np.array([-0.4, 0.7]) * value(any_one.std())[1] + value(any_one.mean())[1]
+    y, w = rule(any_one, 1, low, high)
+    atoms, masses = atoms_of(any_one, 1)
+    mass = np.append(w * value(any_one.pdf_on(y))[1], masses)
+    y = np.append(y, atoms)
+    below, between = mass[y <= high].sum(), mass[(y > low) & (y <= high)].sum()
+    assert at_each(any_one.cdf, np.full(M, high))[1] == pytest.approx(below, abs=1e-8)
+    assert value(any_one.prob(-np.inf, high))[1] == pytest.approx(below, abs=1e-8)
+    assert value(any_one.prob(low, high))[1] == pytest.approx(between, abs=1e-8)
+    assert value(any_one.prob(high, np.inf))[1] == pytest.approx(mass[y > high].sum(), abs=1e-8)
 
 
 def test_an_interval_holds_its_level(one):
@@ -357,20 +412,22 @@ def test_a_region_of_highest_density_holds_its_level_and_ends_at_one_height(one)
         assert density[~inside].max() <= heights.min() * (1 + 1e-6)
 
 
-def test_a_mode_is_higher_than_what_is_beside_it(dist):
-    for i, peaks in enumerate(dist.modes()):
-        row = dist.compute()[i]
+def test_a_mode_is_higher_than_what_is_beside_it(smooth):
+    for i, peaks in enumerate(smooth.modes()):
+        row = smooth.compute()[i]
         step = 1e-4 * np.atleast_1d(row.std()[0])
         for peak in np.reshape(peaks, (len(peaks), -1)):
             beside = np.vstack([peak, peak + np.diag(step), peak - np.diag(step)])
-            assert row.pdf_on(beside if dist.n_outputs > 1 else beside[:, 0])[0].argmax() == 0
+            assert row.pdf_on(beside if smooth.n_outputs > 1 else beside[:, 0])[0].argmax() == 0
 
 
-def test_the_score_is_that_of_draws(one):
-    y, draws = some_points(one), value(one.sample(20_000, random_state=1))
+def test_the_score_is_that_of_draws(any_one):
+    y, draws = some_points(any_one), value(any_one.sample(20_000, random_state=1))
     spread = np.abs(draws[:, ::2] - draws[:, 1::2]).mean(axis=1)
     expected = np.abs(draws - y[:, None]).mean(axis=1) - spread / 2
-    np.testing.assert_allclose(at_each(one.crps, y), expected, atol=0.03 * value(one.std()).max())
+    np.testing.assert_allclose(
+        at_each(any_one.crps, y), expected, atol=0.03 * value(any_one.std()).max()
+    )
 
 
 def test_levels_of_regions_are_integrals(one):
@@ -400,13 +457,13 @@ def crossings(f, dist, i):
     return low
 
 
-def test_levels_of_regions_are_shares_of_draws(dist):
-    y = some_points(dist)
-    found = at_each(lambda_of(dist, "hpd_level", random_state=0), y)
-    rows, height = dist.compute(), at_each(dist.pdf, y)
+def test_levels_of_regions_are_shares_of_draws(smooth):
+    y = some_points(smooth)
+    found = at_each(lambda_of(smooth, "hpd_level", random_state=0), y)
+    rows, height = smooth.compute(), at_each(smooth.pdf, y)
     for i in range(M):
         draws = np.reshape(rows[i].sample(4000, random_state=2), (4000, -1))
-        denser = rows[i].pdf_on(draws if dist.n_outputs > 1 else draws[:, 0])[0] >= height[i]
+        denser = rows[i].pdf_on(draws if smooth.n_outputs > 1 else draws[:, 0])[0] >= height[i]
         assert found[i] == pytest.approx(denser.mean(), abs=0.08)
 
 
@@ -446,7 +503,7 @@ def test_rows_are_what_an_index_selects(dist):
 
 def test_what_is_computed_answers_the_same(dist):
     in_memory = dist.compute()
-    assert isinstance(in_memory, Mixture | BoundedMixture)
+    assert isinstance(in_memory, Mixture | BoundedMixture | MixedDistribution)
     np.testing.assert_allclose(in_memory.mean(), value(dist.mean()), rtol=1e-12)
 
 
@@ -499,11 +556,102 @@ def test_questions_for_one_output_are_refused_for_two(two, question):
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, 90])
-def test_a_level_is_a_probability(one, level):
+def test_a_level_is_a_probability(any_one, level):
     with pytest.raises(ValueError, match="strictly between 0 and 1"):
-        one.interval(level)
+        any_one.interval(level)
 
 
 def test_columns_are_outputs(dist):
     with pytest.raises(ValueError, match="columns must be integers from"):
         dist.marginal(dist.n_outputs)
+
+
+def test_the_probability_of_an_atom_is_the_jump_of_the_distribution_function(mixed):
+    for i in range(M):
+        atoms, masses = atoms_of(mixed, i)
+        for atom, mass in zip(atoms, masses, strict=True):
+            at, before = np.full(M, atom), np.full(M, np.nextafter(atom, -np.inf))
+            jump = at_each(mixed.cdf, at)[i] - at_each(mixed.cdf, before)[i]
+            assert jump == pytest.approx(mass, abs=1e-12)
+            low, high = float(before[0]), float(at[0])
+            assert value(mixed.prob(low, high))[i] == pytest.approx(mass, abs=1e-12)
+            above = value(mixed.prob(high, np.inf))[i]
+            assert above + at_each(mixed.cdf, at)[i] == pytest.approx(1)
+            if mass > 0:
+                assert at_each(mixed.pdf, at)[i] == pytest.approx(mass)
+
+
+def test_quantiles_are_the_first_values_that_reach_their_level(mixed):
+    levels = np.linspace(0.013, 0.987, 40)
+    points = value(mixed.quantile(levels))
+    assert (np.diff(points, axis=1) >= 0).all()
+    for j, level in enumerate(levels):
+        assert (at_each(mixed.cdf, points[:, j]) >= level - 1e-9).all()
+        before = points[:, j] - 1e-7
+        assert (at_each(mixed.cdf, before) < level).all()
+
+
+def test_the_score_is_the_integral_of_the_squared_error_of_the_distribution_function(mixed):
+    row = mixed.compute()[1]
+    y = float(row.mean()[0]) + 0.3
+    beside = row if row.continuous is None else row.continuous
+    ends = beside.quantile([1e-13, 1 - 1e-13])[0]
+    cuts = np.unique([*np.linspace(*ends, 200), *row.atoms, y, ends.min() - 1, ends.max() + 1])
+    x, w = np.polynomial.legendre.leggauss(20)
+    half = np.diff(cuts)[:, None] / 2
+    nodes, weights = (cuts[:-1, None] + half * (x + 1)).ravel(), (half * w).ravel()
+    below = row[np.zeros(len(nodes), dtype=int)].cdf(nodes)
+    total = float(weights @ (below - (nodes >= y)) ** 2)
+    assert row.crps(y)[0] == pytest.approx(total, abs=1e-7)
+    assert at_each(mixed.crps, np.full(M, y))[1] == pytest.approx(total, abs=1e-7)
+
+
+def test_regions_take_the_atoms_first_and_hold_their_level(mixed):
+    for level in (0.3, 0.95):
+        for i, region in enumerate(mixed.hdr(level)):
+            row = mixed.compute()[i]
+            mass = np.zeros(len(region))
+            for k, (low, high) in enumerate(region):
+                mass[k] = row.pmf(low)[0] + row.prob(low, high)[0]
+            assert (region[:, 0] <= region[:, 1]).all()
+            assert (np.diff(region.ravel()) >= 0).all()
+            if (region[:, 0] < region[:, 1]).any():
+                assert mass.sum() == pytest.approx(level, abs=1e-8)
+                inside = (row.atoms >= region[:, :1]) & (row.atoms <= region[:, 1:])
+                assert inside.any(axis=0)[row.masses[0] > 0].all()
+            else:  # the fewest of the largest atoms
+                assert mass.sum() >= level - 1e-9
+                assert mass.sum() - mass.min() < level
+                assert mass.min() == np.sort(row.masses[0])[::-1][len(mass) - 1]
+
+
+def test_levels_of_atoms_count_the_larger_atoms(mixed):
+    row = mixed.compute()[1]
+    atoms, masses = atoms_of(mixed, 1)
+    for atom, mass in zip(atoms, masses, strict=True):
+        assert row.hpd_level(atom)[0] == pytest.approx(masses[masses >= mass].sum())
+    if row.continuous is not None:
+        y = float(row.continuous.mean()[0])
+        beside = (1 - masses.sum()) * row.continuous.hpd_level(y)[0]
+        assert row.hpd_level(y)[0] == pytest.approx(masses.sum() + beside)
+
+
+def test_the_first_modes_are_the_atoms(mixed):
+    for i, peaks in enumerate(mixed.modes()):
+        atoms, masses = atoms_of(mixed, i)
+        order = np.argsort(-masses)[: np.sum(masses > 0)]
+        np.testing.assert_array_equal(peaks[: len(order)], atoms[order])
+
+
+def test_atoms_have_their_share_of_the_draws(mixed):
+    draws = value(mixed.sample(20_000, random_state=0))
+    for i in range(M):
+        for atom, mass in zip(*atoms_of(mixed, i), strict=True):
+            share, error = np.mean(draws[i] == atom), np.sqrt(mass * (1 - mass) / 20_000)
+            assert abs(share - mass) <= 5 * error
+
+
+@pytest.mark.parametrize("name", ["frozen", "to_skpro"])
+def test_what_has_no_counterpart_elsewhere_is_refused(name):
+    with pytest.raises(TypeError, match=r"dist\.continuous"):
+        getattr(dist_of("atoms"), name)()

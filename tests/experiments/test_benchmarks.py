@@ -49,7 +49,8 @@ for _, parts in ablation.WITHOUT.values():
         owner, _, name = target.rpartition(".")
         assert hasattr(resolve_name(owner), name), target
 root = Path(condensity.__file__).parent
-texts = {path.name: path.read_text() for room in stages.ROOMS for path in (root / room).glob("*.py")}
+paths = [path for room in stages.ROOMS for path in (root / room).glob("*.py")]
+texts = {path.name: path.read_text() for path in paths}
 for file, name in stages.STAGES.values():
     assert f"def {name}(" in texts[file], (file, name)
 """

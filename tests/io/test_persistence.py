@@ -3,7 +3,7 @@
 import hashlib
 import json
 import warnings
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +17,17 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
 import condensity
-from condensity import LSCDE, LSCE, LSMI, SIR, EpsilonKDE, FixedSubspace, Reduced
+from condensity import LSCDE, LSCE, LSMI, SIR, EpsilonKDE, FixedSubspace, Reduced, WithAtoms
 from condensity.io import persistence
 from condensity.io.container import CHECKSUM, MAGIC, DamagedFileError, pack, unpack
+from condensity.targets.class_probabilities import (
+    LabelledSample,
+    TreeModel,
+    _boosted,
+    _trees_of,
+    fit_logistic,
+)
+from condensity.targets.with_atoms import class_of
 
 FIXED = {"bandwidth": 0.5, "penalty": 0.1, "random_state": 0}
 
@@ -39,6 +47,7 @@ MODELS = {
     "LSCDE": LSCDE(random_state=0),
     "EpsilonKDE": EpsilonKDE(random_state=0),
     "Reduced": Reduced(SIR(), LSCDE(**FIXED), random_state=0),
+    "WithAtoms, none": WithAtoms(LSCDE(**FIXED), atoms=[], random_state=0),
 }
 
 
@@ -62,6 +71,26 @@ def test_a_model_that_is_read_is_the_one_that_was_written(model, tmp_path):
     for key, column in model.cv_results_.items() if hasattr(model, "cv_results_") else ():
         np.testing.assert_array_equal(found.cv_results_[key], column)
     assert [p.name for p in tmp_path.iterdir()] == ["m.cdn"]
+
+
+@pytest.mark.parametrize("n_atoms", [1, 2])
+def test_atoms_and_the_models_of_their_probabilities_are_stored(n_atoms, tmp_path):
+    X, y = data()
+    y[:20], y[20:25] = 0.0, (0.0, 3.0)[n_atoms - 1]
+    atoms = [0.0, 3.0][:n_atoms]
+    model = WithAtoms(LSCDE(**FIXED), atoms=atoms, random_state=0).fit(X, y)
+    # All kinds of models, whatever their weights are.
+    sample = LabelledSample(X, class_of(y, model.atoms_), np.ones(60), n_atoms + 1)
+    parts = (fit_logistic(sample, 1.0), TreeModel(_trees_of(_boosted(sample, 5, 0), sample)))
+    model._probabilities = replace(model._probabilities, weights=(0.2, 0.3, 0.5), models=parts)
+    condensity.save(model, tmp_path / "m.cdn")
+    found = condensity.load(tmp_path / "m.cdn")
+    ours, theirs = model.predict_dist(X), found.predict_dist(X)
+    np.testing.assert_array_equal(ours.masses, theirs.masses)
+    np.testing.assert_array_equal(ours.crps(y), theirs.crps(y))
+    assert found.model_weights_ == model.model_weights_
+    assert found.cv_losses_ == model.cv_losses_
+    assert str(found.get_params()) == str(model.get_params())
 
 
 @pytest.mark.parametrize(
@@ -240,12 +269,14 @@ def test_files_of_older_versions_are_read():
 STORED_FIELDS = {
     "Averaged": ["scaling", "location", "factor", "components", "members", "predicted"],
     "Bounds": ["lower", "upper"],
+    "ClassProbabilities": ["frequencies", "weights", "models"],
     "Coefficients": ["W", "U", "sigma_z", "alphas"],
     "Column": ["name", "kind", "categories", "fill"],
     "Components": ["centers", "widths"],
     "Constant": ["mean"],
     "Density": ["x_scaling", "y_scaling", "W", "U", "V", "log_alpha", "sigma_z", "sigma_y"],
     "Ensemble": ["parts", "y_scaling", "x_scaling", "W", "stretch", "bounds"],
+    "LogisticModel": ["scaling", "intercept", "slope"],
     "NeighborDensity": ["x_scaling", "y_scaling", "sample", "epsilon", "sigma_y"],
     "Plane": ["intercept", "slope"],
     "PredictedInput": ["axis", "mean", "sd"],
@@ -255,6 +286,7 @@ STORED_FIELDS = {
     "SmoothFunction": ["centers", "coefficients", "mean", "lengths", "slope"],
     "Start": ["n_components", "values", "stop", "value", "loss", "n_centers", "chosen"],
     "TableModel": ["model", "columns", "targets", "missing", "X", "Y", "rows", "verdict"],
+    "TreeModel": ["trees"],
     "TreeSum": [
         "intercept",
         "roots",
@@ -289,6 +321,7 @@ STORED_MODELS = [
     "Reduced",
     "SAVE",
     "SIR",
+    "WithAtoms",
 ]
 
 

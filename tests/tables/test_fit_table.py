@@ -13,7 +13,7 @@ import pytest
 
 import condensity
 from commands import columns, run, write
-from condensity import LSCDE, LSCE, SIR, Reduced, tables
+from condensity import LSCDE, LSCE, SIR, Reduced, WithAtoms, tables
 from condensity.cli.flags import FLAGS
 from condensity.tables import (
     TableError,
@@ -432,3 +432,20 @@ def test_targets_of_another_number_are_refused():
     model = LSCDE(bandwidth=0.5, penalty=0.1, random_state=0).fit(np.eye(3), np.arange(3.0))
     with pytest.raises(ValueError, match="y has 2 columns but the density has 1 output"):
         evaluate_model(model, np.eye(3), np.ones((3, 2)))
+
+
+def test_atoms_are_those_of_the_default_estimator():
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal(80)
+    table = {"a": a, "rain": np.where(rng.random(80) < 0.5, 0.0, np.exp(a))}
+    quick = {"n_components": 1, "n_members": 1, "n_starts": 1, "max_iter": 3}
+    lines = []
+    model = fit_table(table, "rain", atoms=(0,), verbose=lines.append, **quick)
+    assert isinstance(model.model, WithAtoms)
+    assert model.model.atoms_.tolist() == [0.0]
+    assert model.model.density_.get_params()["n_starts"] == 1
+    assert any(line.startswith("fitting") for line in lines)
+    assert model.model.density.verbose == model.model.density_.verbose == 0
+    assert model.evaluation.error_without_inputs is not None
+    with pytest.raises(TypeError, match="atoms cannot be combined with estimator"):
+        fit_table(table, "rain", atoms=(0,), estimator=LSCE())

@@ -11,6 +11,7 @@ from condensity.tables import Evaluation, TableModel
 from condensity.tables.errors import count_noun
 from condensity.tables.evaluate import INTERVAL_LEVEL
 from condensity.tables.frames import CATEGORY
+from condensity.targets import WithAtoms
 
 #: Columns that the description of a model names at most.
 COLUMNS_SHOWN = 12
@@ -18,10 +19,12 @@ COLUMNS_SHOWN = 12
 
 def describe_model(model: TableModel) -> dict[str, Any]:
     """Description of a model as plain values."""
-    estimator, names = model.model, model.feature_names
+    names = model.feature_names
+    estimator, atoms = _density_and_atoms(model)
     W = getattr(estimator, "components_", None)
     return {
-        "estimator": type(estimator).__name__,
+        "estimator": type(model.model).__name__,
+        "atoms": atoms,
         "targets": list(model.targets),
         "columns": [
             {"name": c.name, "kind": c.kind}
@@ -44,6 +47,14 @@ def describe_model(model: TableModel) -> dict[str, Any]:
     }
 
 
+def _density_and_atoms(model: TableModel) -> tuple[Any, list[float] | None]:
+    """The estimator of the density, and the values with a probability of their own, if any."""
+    estimator = model.model
+    if isinstance(estimator, WithAtoms):
+        return estimator.density_, estimator.atoms_.tolist()
+    return estimator, None
+
+
 def describe_evaluation(evaluation: Evaluation, targets: tuple[str, ...]) -> dict[str, Any]:
     """An evaluation as plain values."""
     values = vars(evaluation) | {"level": INTERVAL_LEVEL}
@@ -61,7 +72,8 @@ def _coverage_error(rows: int) -> float:
 
 def model_lines(model: TableModel) -> list[str]:
     """Description of a model as lines of text."""
-    names, W = model.feature_names, getattr(model.model, "components_", None)
+    names, (density, atoms) = model.feature_names, _density_and_atoms(model)
+    W = getattr(density, "components_", None)
     rows = "" if model.rows is None else f"; {model.rows} training rows"
     lines = [f"density of {' and '.join(model.targets)} given {_columns(model)}{rows}"]
     if W is not None:
@@ -70,6 +82,9 @@ def model_lines(model: TableModel) -> list[str]:
             "(weights of the standardised inputs):"
         )
         lines += [f"  z{i + 1} = {direction_in_words(w, names)}" for i, w in enumerate(W)]
+    if atoms is not None:
+        values = ", ".join(f"{atom:g}" for atom in atoms) or "none"
+        lines.append(f"values of {model.targets[0]} with a probability of their own: {values}")
     lines += _bounds_lines(model)
     if model.evaluation is None:
         return lines
@@ -78,8 +93,9 @@ def model_lines(model: TableModel) -> list[str]:
 
 def _bounds_lines(model: TableModel) -> list[str]:
     """A line for bounds that the caller has not given."""
-    automatic = isinstance(getattr(model.model, "bounds", None), str)
-    if not automatic or model.model.bounds_ is None:
+    density, _ = _density_and_atoms(model)
+    automatic = isinstance(getattr(density, "bounds", None), str)
+    if not automatic or density.bounds_ is None:
         return []
     (name,) = model.targets
     return [f"{name} > 0: the density is fitted to log {name} (--bounds none switches this off)"]

@@ -61,6 +61,13 @@ TargetBounds = Annotated[
         "that describes a positive target better; none: no bounds (default: auto)"
     ),
 ]
+Atoms = Annotated[
+    str | None,
+    typer.Option(
+        help="values of the target with a probability of their own, such as 0 or 0,50; auto: all "
+        "frequent values (default: none)"
+    ),
+]
 KeepOutliers = Annotated[
     bool,
     typer.Option("--keep-outliers", help="fit to rows with a value very far from all others too"),
@@ -91,6 +98,7 @@ def fit_command(
     members: Members = 5,
     min_bandwidth: MinBandwidth = None,
     bounds: TargetBounds = None,
+    atoms: Atoms = None,
     keep_outliers: KeepOutliers = False,
     seed: Seed = 0,
     jobs: Jobs = N_CPUS,
@@ -106,6 +114,7 @@ def fit_command(
             "n_members": members,
             "min_bandwidth": min_bandwidth,
             "bounds": options.parse_bounds(bounds or [], len(target)),
+            "atoms": options.parse_atoms(atoms),
             "outliers": "keep" if keep_outliers else "omit",
             "random_state": seed,
             "n_jobs": jobs,

@@ -14,6 +14,7 @@ FLAGS = {
     "n_members": "--members",
     "min_bandwidth": "--min-bandwidth",
     "bounds": "--bounds",
+    "atoms": "--atoms",
     "random_state": "--seed",
     "n_jobs": "--jobs",
     "test_size": "--test-share",

@@ -45,6 +45,13 @@ def parse_numbers(option: str, text: str | None) -> list[tuple[str, float]]:
     return [(part, _number(option, part)) for part in parts]
 
 
+def parse_atoms(text: str | None) -> str | list[float] | None:
+    """Values such as ``0,50``, "auto", or None."""
+    if text is None or text == "auto":
+        return text
+    return [value for _, value in parse_numbers("--atoms", text)]
+
+
 def parse_bounds(
     values: list[str], n_targets: int
 ) -> list[tuple[float | None, float | None]] | str | None:

@@ -102,6 +102,6 @@ def _check_inside(y: Array, outside: Indices, bounds: Bounds, j: int) -> None:
         raise ValueError(
             f"bounds=({bounds.lower[j]:g}, {bounds.upper[j]:g}): {len(outside)} of {len(y)} "
             f"targets{where} do not lie strictly between, the first is {y[outside[0]]:g} in row "
-            f"{outside[0]}; widen the bounds, or model values at a bound separately (a classifier "
-            "for them, a density for the rest)"
+            f"{outside[0]}; widen the bounds, or use condensity.WithAtoms, which gives values at a "
+            "bound a probability of their own"
         )

@@ -7,11 +7,13 @@ centres that lie only on its samples are left out too: otherwise they would expl
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from condensity._typing import Array, Indices, Mask
-from condensity.data.sample import Sample
+from condensity._utils.validation import check_enough, check_folds
+from condensity.data.sample import Sample, canonical
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +120,25 @@ def draw_fold_labels(
     labels = np.empty(len(unit), dtype=np.intp)
     labels[order] = np.arange(len(unit)) % min(n_folds, len(unit))
     return labels if cells else labels[group]
+
+
+def label_rows(
+    cv: Any, X: Array, Y: Array, weight: Array, rng: np.random.Generator, *, name: str, fix: str
+) -> Indices:
+    """The fold of each row, (n,), for the parameter ``cv`` of the estimator ``name``.
+
+    ``fix`` names what makes folds unnecessary, for the error if there are too few samples.
+    """
+    folds = check_folds(cv, X, Y, weight)
+    if not isinstance(folds, int):
+        return folds
+    measure, origin, group = canonical(X, Y, weight)
+    check_enough(name, len(origin), len(measure), n_folds=folds, fix=fix)
+    labels, no_centers = np.zeros(len(X), dtype=np.intp), np.arange(0)
+    labels[origin] = draw_fold_labels(
+        group, folds, table=is_contingency_table(measure), centers=no_centers, rng=rng
+    )
+    return labels
 
 
 def fold_weights(weight: Array, group: Indices, labels: Indices) -> Array:

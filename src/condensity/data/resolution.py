@@ -48,6 +48,11 @@ class RecordedValues:
         return (float(self.values[k]), float(self.share[k])) if self._atoms()[k] else None
 
     @property
+    def atoms(self) -> Array:
+        """All values whose share is too large for chance, in increasing order."""
+        return self.values[self._atoms()]
+
+    @property
     def discrete(self) -> bool:
         """Whether most of the sample lies on atoms, and there is more than one."""
         atoms = self._atoms()

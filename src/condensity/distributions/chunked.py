@@ -23,7 +23,17 @@ from condensity.distributions.base import Distribution
 CHUNK = 1 << 20
 
 #: Attributes of the classes in memory that are not part of ``Distribution``.
-IN_MEMORY = ("blocks", "bounds", "components", "free", "log_weights")
+IN_MEMORY = (
+    "atoms",
+    "blocks",
+    "bounds",
+    "components",
+    "continuous",
+    "free",
+    "log_weights",
+    "masses",
+    "pmf",
+)
 
 
 class ChunkedDistribution(Distribution):

@@ -53,10 +53,10 @@ def warn_of_atoms(recorded: Sequence[RecordedValues], bounds: Bounds | None) -> 
                 unit = " (in the coordinate without bounds)"
             where = "" if len(recorded) == 1 else f" in column {j}"
             remedy = (
-                "for the probability of a value ask for that of an interval around it "
-                "(dist.prob), or use a classifier"
+                "for the probabilities of all values use condensity.targets.rounded, or a "
+                "classifier"
                 if output.discrete
-                else "model that value separately (a classifier for it, a density for the rest)"
+                else "use condensity.WithAtoms, which gives it a probability of its own"
             )
             warnings.warn(
                 f"y{where} equals {value + 0.0:g} in {share:.0%} of the sample, which a density "

@@ -203,6 +203,8 @@ class LSCE(DensityReducer):
     LSCE.as_published : The procedure of the paper.
     LSCDE : The density on all inputs, without reduction.
     Reduced : A density on inputs that another transformer reduces.
+    WithAtoms : For targets with frequent values, such as zeros: their probabilities, and a density.
+    condensity.targets.rounded : For counts and scores: the probabilities of their values.
 
     References
     ----------

@@ -10,20 +10,18 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from condensity._typing import Array, Indices
+from condensity._typing import Array
 from condensity._utils.parallel import one_blas_thread, parallel_map
 from condensity._utils.parameters import check_counts, check_part, check_rng
 from condensity._utils.seeds import fill_seeds
 from condensity._utils.validation import (
-    check_enough,
-    check_folds,
     check_inputs,
     check_reduced,
     check_sample,
     remember_inputs,
 )
-from condensity.data.folds import draw_fold_labels, is_contingency_table
-from condensity.data.sample import Scaling, canonical
+from condensity.data.folds import label_rows
+from condensity.data.sample import Scaling
 from condensity.distributions.base import Distribution
 from condensity.estimators.cv_results import score_columns
 from condensity.estimators.density_estimator import ConditionalDensityEstimator
@@ -141,7 +139,10 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
         rows = np.flatnonzero(weight > 0)
         given = not (self.cv is None or isinstance(self.cv, Integral))
         choosing = not (self.n_components is None or isinstance(self.n_components, Integral))
-        labels = self._labels(values, Y, weight, fold_rng) if given or choosing else None
+        labels = None
+        if given or choosing:
+            who = {"name": type(self).__name__, "fix": "n_components"}
+            labels = label_rows(self.cv, values, Y, weight, fold_rng, **who)
         folds = [] if labels is None else splits(labels[rows])
         varying = int(Scaling.of(values[rows], weight[rows] / weight.sum()).varies.sum())
         # A training part needs a sample for each component.  The reducer refuses constant inputs.
@@ -236,20 +237,6 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
 
         # The seeds are the same for all folds and all numbers of components.
         return fill_seeds(clone(reducer), draw), fill_seeds(clone(density), draw)
-
-    def _labels(self, X: Array, Y: Array, weight: Array, rng: np.random.Generator) -> Indices:
-        """The fold of each row, (n,)."""
-        folds = check_folds(self.cv, X, Y, weight)
-        if not isinstance(folds, int):
-            return folds
-        measure, origin, group = canonical(X, Y, weight)
-        name, fix = type(self).__name__, "n_components"
-        check_enough(name, len(origin), len(measure), n_folds=folds, fix=fix)
-        labels, no_centers = np.zeros(len(X), dtype=np.intp), np.arange(0)
-        labels[origin] = draw_fold_labels(
-            group, folds, table=is_contingency_table(measure), centers=no_centers, rng=rng
-        )
-        return labels
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "density_")

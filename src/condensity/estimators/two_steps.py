@@ -36,13 +36,13 @@ class TwoSteps:
             _set(reducer, "cv", folds)
             _set(density, "cv", folds)
         y, weight = self.y[rows], self.weight[rows]
-        _fit(reducer, _safe_indexing(self.X, rows), y, weight)
+        fit_part(reducer, _safe_indexing(self.X, rows), y, weight)
         # Duplicates must stay bit-identical, so that the density merges them.
         _, first, which = np.unique(
             self.values[rows], axis=0, return_index=True, return_inverse=True
         )
         Z = self.reduce(reducer, rows[first])[which.ravel()]
-        return reducer, _fit(density, Z, y, weight)
+        return reducer, fit_part(density, Z, y, weight)
 
     def reduce(self, reducer: Any, rows: Indices) -> Array:
         """The reduced inputs of ``rows``, (r, dz)."""
@@ -72,8 +72,8 @@ class TwoSteps:
         return f"a sequence of numbers to try without it, or None to use {name} as it is"
 
 
-def _fit(part: Any, X: Any, y: Array, weight: Array) -> Any:
-    """Fit with the weights, if they differ."""
+def fit_part(part: Any, X: Any, y: Array, weight: Array) -> Any:
+    """Fit a part of an estimator with the weights, if they differ."""
     if np.ptp(weight) == 0:
         return part.fit(X, y)
     if not has_fit_parameter(part, "sample_weight"):

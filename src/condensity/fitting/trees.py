@@ -7,11 +7,13 @@ to itself.  So all trees are followed together, one level at a time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from condensity._typing import Array, Indices
+from condensity._typing import Array, Indices, Mask
 from condensity._utils.numerics import row_blocks
 
 #: Largest depth, so that a damaged file cannot cause a long loop.
@@ -53,3 +55,51 @@ class TreeSum:
             low = X[row, self.feature[node]] <= self.threshold[node]
             node = np.where(low, self.below[node], self.above[node])
         return np.asarray(self.intercept + self.value[node].sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """One regression tree; its nodes are numbered from the root."""
+
+    feature: Indices  # (nodes,)
+    threshold: Array  # (nodes,)
+    below: Indices  # (nodes,) the next node of rows at or below the threshold
+    above: Indices  # (nodes,)
+    leaf: Mask  # (nodes,)
+    value: Array  # (nodes,)
+    depth: int
+
+    @classmethod
+    def of(cls, tree: Any) -> Tree:
+        """A tree of scikit-learn's forests and of its boosting without bins."""
+        below = tree.children_left
+        return cls(
+            tree.feature,
+            tree.threshold,
+            below,
+            tree.children_right,
+            below < 0,
+            tree.value[:, 0, 0],
+            tree.max_depth,
+        )
+
+
+def joined_trees(by_output: Sequence[Sequence[Tree]], intercept: Array, factor: float) -> TreeSum:
+    """The sum of trees, as many for each output, with values times ``factor``."""
+    trees = [tree for output in by_output for tree in output]
+    first = np.cumsum([0, *(len(tree.leaf) for tree in trees)])
+    here, start = np.arange(first[-1]), np.repeat(first[:-1], np.diff(first))
+    below, above, feature, threshold, leaf, value = (
+        np.concatenate([getattr(tree, name) for tree in trees])
+        for name in ("below", "above", "feature", "threshold", "leaf", "value")
+    )
+    return TreeSum(
+        intercept=intercept,
+        roots=np.ascontiguousarray(first[:-1].reshape(len(by_output), -1).T),
+        depth=max(tree.depth for tree in trees),
+        feature=np.where(leaf, 0, feature),
+        threshold=threshold,
+        below=np.where(leaf, here, start + below),
+        above=np.where(leaf, here, start + above),
+        value=factor * value,
+    )

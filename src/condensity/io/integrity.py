@@ -8,9 +8,20 @@ from typing import Any
 import numpy as np
 
 from condensity._typing import Array
+from condensity._utils.validation import LARGEST
 from condensity.estimators import FixedSubspace, Reduced
+from condensity.fitting.trees import TreeSum
 from condensity.io.container import DamagedFileError
-from condensity.io.invariants import check_array, check_density, check_scaling
+from condensity.io.invariants import (
+    check_array,
+    check_density,
+    check_kind,
+    check_number,
+    check_scaling,
+    check_trees,
+)
+from condensity.targets.class_probabilities import ClassProbabilities, LogisticModel, TreeModel
+from condensity.targets.with_atoms import WithAtoms
 
 #: Numeric attributes of fitted models, and the numbers of axes they may have.
 AXES = {
@@ -43,6 +54,8 @@ def _check_model(model: Any) -> None:
     _check_attributes(model, dx)
     if isinstance(model, Reduced):
         _check_steps(model, dx)
+    elif isinstance(model, WithAtoms):
+        _check_atoms(model, dx)
     elif hasattr(model, "predict_dist"):
         check_density(model._density, dx, _count(model, "_n_outputs"))
         if hasattr(model, "transform"):
@@ -74,6 +87,49 @@ def _check_steps(model: Reduced, dx: int) -> None:
     found = (reducer.n_features_in_, reducer._n_features_out, density.n_features_in_)
     if (*found, density._n_outputs) != (dx, counts[0], *counts):
         raise DamagedFileError("its reducer and its density do not fit together")
+
+
+def _check_atoms(model: WithAtoms, dx: int) -> None:
+    """Check the density, the atoms, and the model of their probabilities."""
+    if not hasattr(model.density_, "predict_dist"):
+        raise DamagedFileError("the density beside its atoms is not a density")
+    _check_model(model.density_)
+    if (model.density_.n_features_in_, model.density_._n_outputs, model._n_outputs) != (dx, 1, 1):
+        raise DamagedFileError("its density does not fit its inputs, or has several outputs")
+    atoms: Any = model.atoms_  # whatever the file holds
+    count = len(atoms) if isinstance(atoms, np.ndarray) else -1
+    check_array("atoms_", atoms, (count,), most=LARGEST)
+    if np.any(np.diff(model.atoms_) <= 0):
+        raise DamagedFileError("atoms_ must be in increasing order")
+    if count > 0:
+        _check_class_probabilities(model._probabilities, dx, count + 1)
+    elif model._probabilities is not None:
+        raise DamagedFileError("there are probabilities, but no atoms")
+
+
+def _check_class_probabilities(probabilities: Any, dx: int, n_classes: int) -> None:
+    """Check the probabilities of ``n_classes`` given ``dx`` inputs."""
+    check_kind("probabilities of classes", probabilities, ClassProbabilities)
+    weights, models = probabilities.weights, probabilities.models
+    check_array(
+        "the frequencies of classes", probabilities.frequencies, (n_classes,), least=0.0, most=1.0
+    )
+    if len(weights) != len(models) + 1:
+        raise DamagedFileError("an average of probabilities needs a weight for each model")
+    for weight in weights:
+        check_number("the weight of a model", weight, least=0.0, most=1.0)
+    # Every class has a probability, so that the sum of an answer is never zero.
+    if weights[0] <= 0 or probabilities.frequencies.min() <= 0:
+        raise DamagedFileError("a class has no probability")
+    for model in models:
+        check_kind("a model of classes", model, (LogisticModel, TreeModel))
+        if isinstance(model, LogisticModel):
+            check_scaling(model.scaling, dx)
+            check_array("the intercept of a model of classes", model.intercept, (n_classes,))
+            check_array("the slope of a model of classes", model.slope, (dx, n_classes))
+        else:
+            check_kind("trees", model.trees, TreeSum)
+            check_trees(model.trees, dx, n_classes)
 
 
 def _check_directions(model: Any, dx: int) -> None:

@@ -60,7 +60,7 @@ def check_density(density: Any, dx: int, dy: int) -> None:
 
 def check_scaling(scaling: Any, d: int, *, varies: bool = False) -> None:
     """Check the scaling of ``d`` columns; with ``varies``, none of them is constant."""
-    _check_kind("a scaling", scaling, Scaling)
+    check_kind("a scaling", scaling, Scaling)
     check_array("the mean of a scaling", scaling.mean, (d,), most=LARGEST)
     least = 1 / LARGEST if varies else 0.0
     check_array("the unit of a scaling", scaling.sd, (d,), least=least, most=LARGEST)
@@ -93,14 +93,15 @@ def check_number(name: str, value: Any, *, least: float, most: float = STANDARD)
         )
 
 
-def _check_kind(name: str, value: Any, kind: type[Any] | tuple[type[Any], ...]) -> None:
+def check_kind(name: str, value: Any, kind: type[Any] | tuple[type[Any], ...]) -> None:
+    """Check the class of a value."""
     if not isinstance(value, kind):
         raise DamagedFileError(f"a {type(value).__name__} is stored in place of {name}")
 
 
 def _rows(name: str, values: Any) -> int:
     """Number of rows of an array, at least one."""
-    _check_kind(name, values, np.ndarray)
+    check_kind(name, values, np.ndarray)
     if values.ndim == 0 or len(values) == 0:
         raise DamagedFileError(f"{name} has no rows")
     return len(values)
@@ -108,7 +109,7 @@ def _rows(name: str, values: Any) -> int:
 
 def _columns(name: str, values: Any) -> int:
     """Number of columns of a matrix."""
-    _check_kind(name, values, np.ndarray)
+    check_kind(name, values, np.ndarray)
     if values.ndim != 2:
         raise DamagedFileError(f"{name} must be a matrix, got shape {values.shape}")
     return int(values.shape[1])
@@ -133,7 +134,7 @@ def _check_kernel_density(density: KernelDensity, dx: int, dy: int) -> None:
 def _check_neighbor_density(density: NeighborDensity, dx: int, dy: int) -> None:
     check_scaling(density.x_scaling, dx)
     check_scaling(density.y_scaling, dy, varies=True)
-    _check_kind("samples", density.sample, Sample)
+    check_kind("samples", density.sample, Sample)
     n = _rows("the inputs of the samples", density.sample.X)
     check_array("the inputs of the samples", density.sample.X, (n, dx))
     check_array("the outputs of the samples", density.sample.Y, (n, dy))
@@ -156,7 +157,7 @@ def _check_ensemble(ensemble: Ensemble, dx: int, dy: int) -> None:
     if abs(sum(shares) - 1.0) > 1e-6:
         raise DamagedFileError(f"the weights of configurations have the sum {sum(shares):g}, not 1")
     _check_sharing([member.alphas for _, part in ensemble.parts for member in part.members])
-    _check_kind("directions", ensemble.W, np.ndarray)
+    check_kind("directions", ensemble.W, np.ndarray)
     check_array("the directions", ensemble.W, (len(ensemble.W), dx))
     if ensemble.stretch is not None:
         check_array(
@@ -174,7 +175,7 @@ def _check_sharing(arrays: list[Array]) -> None:
 
 
 def _check_bounds(bounds: Any, dy: int) -> None:
-    _check_kind("bounds", bounds, Bounds)
+    check_kind("bounds", bounds, Bounds)
     for name, ends in (("a lower bound", bounds.lower), ("an upper bound", bounds.upper)):
         # Infinity stands for an output without this bound.
         check_array(name, np.where(np.isinf(ends), 0.0, ends), (dy,), most=LARGEST)
@@ -194,7 +195,7 @@ def _check_free_coordinates(ensemble: Ensemble, dy: int) -> None:
 
 def _check_part(part: Any, dx: int, dy: int) -> None:
     """Check one configuration."""
-    _check_kind("a configuration", part, AveragedMembers)
+    check_kind("a configuration", part, AveragedMembers)
     check_scaling(part.scaling, dx)
     _check_location(part.location, dx, dy)
     check_array("the factor of a covariance", part.factor, (dy, dy))
@@ -215,7 +216,7 @@ def _check_part(part: Any, dx: int, dy: int) -> None:
 
 def _check_gaussians(components: Any, dy: int) -> int:
     """Check the Gaussians of a configuration, of which the last is the background; their number."""
-    _check_kind("Gaussians", components, Gaussians)
+    check_kind("Gaussians", components, Gaussians)
     b = _rows("the centres of a configuration", components.centers)
     check_array("the centres of a configuration", components.centers, (b, dy))
     check_array("the widths of a configuration", components.widths, (b,), least=1 / WIDTH)
@@ -225,7 +226,7 @@ def _check_gaussians(components: Any, dy: int) -> int:
 
 
 def _check_member(member: Any, n_inputs: int, b: int) -> None:
-    _check_kind("coefficients", member, Coefficients)
+    check_kind("coefficients", member, Coefficients)
     dz = _columns("the centres of a member", member.U)
     check_array("the directions of a member", member.W, (dz, n_inputs))
     check_array("the centres of a member", member.U, (b - 1, dz))
@@ -237,7 +238,7 @@ def _check_member(member: Any, n_inputs: int, b: int) -> None:
 
 
 def _check_predicted(predicted: Any, dy: int) -> None:
-    _check_kind("the value of a location as an input", predicted, PredictedInput)
+    check_kind("the value of a location as an input", predicted, PredictedInput)
     check_array("the axis of a location", predicted.axis, (dy,))
     check_number("the mean of a location", predicted.mean, least=-STANDARD)
     _check_width("the spread of a location", predicted.sd)
@@ -249,7 +250,7 @@ def _check_location(location: Any, dx: int, dy: int) -> None:
         Constant: _check_constant,
         Plane: _check_plane,
         SmoothFunction: _check_smooth,
-        TreeSum: _check_trees,
+        TreeSum: check_trees,
         WeightedFunctions: _check_sum,
         ReducedFunction: _check_reduced,
     }
@@ -288,11 +289,11 @@ def _check_reduced(reduced: ReducedFunction, dx: int, dy: int) -> None:
     """Check the directions, and the function of z with one input for each of them."""
     dz = _rows("the directions of a reduced location", reduced.W)
     check_array("the directions of a reduced location", reduced.W, (dz, dx))
-    _check_kind("the function of a reduced location", reduced.function, SmoothFunction)
+    check_kind("the function of a reduced location", reduced.function, SmoothFunction)
     _check_smooth(reduced.function, dz, dy)
 
 
-def _check_trees(trees: TreeSum, dx: int, dy: int) -> None:
+def check_trees(trees: TreeSum, dx: int, dy: int) -> None:
     """Check all nodes: an input visits only some of them."""
     nodes = _rows("the nodes of a tree location", trees.value)
     check_array("the intercept of a tree location", trees.intercept, (dy,))
@@ -311,7 +312,7 @@ def _check_trees(trees: TreeSum, dx: int, dy: int) -> None:
 
 
 def _check_indices(indices: NDArray[Any], shape: tuple[int, ...], end: int) -> None:
-    _check_kind("an array of indices", indices, np.ndarray)
+    check_kind("an array of indices", indices, np.ndarray)
     if indices.dtype.kind != "i" or indices.shape != shape:
         raise DamagedFileError(f"indices of a tree location must have the shape {shape}")
     if indices.size and (indices.min() < 0 or indices.max() >= end):

@@ -46,18 +46,22 @@ from condensity.members.member import Coefficients
 from condensity.tables.evaluate import Evaluation
 from condensity.tables.frames import Column
 from condensity.tables.model import TableModel
+from condensity.targets.class_probabilities import ClassProbabilities, LogisticModel, TreeModel
+from condensity.targets.with_atoms import WithAtoms
 
 #: Classes of values in files, by their keys.  Keys and field names are part of the file format:
 #: they stay when a class is renamed.
 VALUES: dict[str, Any] = {
     "Averaged": AveragedMembers,
     "Bounds": Bounds,
+    "ClassProbabilities": ClassProbabilities,
     "Coefficients": Coefficients,
     "Column": Column,
     "Components": Gaussians,
     "Constant": Constant,
     "Density": KernelDensity,
     "Ensemble": Ensemble,
+    "LogisticModel": LogisticModel,
     "NeighborDensity": NeighborDensity,
     "Plane": Plane,
     "PredictedInput": PredictedInput,
@@ -67,6 +71,7 @@ VALUES: dict[str, Any] = {
     "SmoothFunction": SmoothFunction,
     "Start": Start,
     "TableModel": TableModel,
+    "TreeModel": TreeModel,
     "TreeSum": TreeSum,
     "Verdict": Evaluation,
     "WeightedFunctions": WeightedFunctions,
@@ -82,6 +87,7 @@ MODELS: dict[str, Any] = {
     "Reduced": Reduced,
     "SAVE": SAVE,
     "SIR": SIR,
+    "WithAtoms": WithAtoms,
 }
 #: Attributes of fitted models that have another name in files of older versions.
 RENAMED = {"_scaling": "_x_scaling"}

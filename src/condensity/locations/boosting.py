@@ -15,8 +15,8 @@ import numpy as np
 from sklearn import config_context
 from threadpoolctl import threadpool_limits
 
-from condensity._typing import Array, Indices, Mask
-from condensity.fitting.trees import TreeSum
+from condensity._typing import Array, Indices
+from condensity.fitting.trees import Tree, TreeSum, joined_trees
 
 #: Trees with few samples: learning rate, depth, smallest leaf, shares of samples and inputs.
 BOOSTING = {
@@ -101,38 +101,34 @@ def add_trees(model: Any, size: int, X: Array, y: Array, weight: Array) -> None:
         model.set_params(**{count: size}).fit(X, y, sample_weight=scaled)
 
 
-@dataclass(frozen=True, eq=False)
-class Tree:
-    """One regression tree; its nodes are numbered from the root."""
+def mean_of_trees(
+    fits: Sequence[Sequence[Any]], n_trees: int | None = None, bins: Bins | None = None
+) -> TreeSum:
+    """The mean over ``fits``, each with one regressor for each output, as arrays.
 
-    feature: Indices  # (nodes,)
-    threshold: Array  # (nodes,)
-    below: Indices  # (nodes,) the next node of rows at or below the threshold
-    above: Indices  # (nodes,)
-    leaf: Mask  # (nodes,)
-    value: Array  # (nodes,)
-    depth: int
-
-
-def trees_of(model: Any, n_trees: int | None, bins: Bins | None) -> tuple[float, list[Tree]]:
-    """The intercept of a fitted regressor, and its first ``n_trees`` trees; None: all of them."""
-    if bins is not None:
-        tables = [trees[0].nodes for trees in model._predictors[:n_trees]]
-        return float(model._baseline_prediction.ravel()[0]), [_binned_tree(t, bins) for t in tables]
-    rate = model.learning_rate
-    parts = [tree.tree_ for tree in model.estimators_[:n_trees, 0]]
-    return float(model.init_.constant_[0, 0]), [
-        Tree(
-            tree.feature,
-            tree.threshold,
-            tree.children_left,
-            tree.children_right,
-            tree.children_left < 0,
-            rate * tree.value[:, 0, 0],
-            tree.max_depth,
-        )
-        for tree in parts
+    Only the first ``n_trees`` of each regressor count; None: all of them.  ``bins`` are those that
+    the regressors have learned from, if any.
+    """
+    by_output = [
+        [tree for m in models for tree in _trees_of(m, n_trees, bins)]
+        for models in zip(*fits, strict=True)
     ]
+    intercept = np.mean([[_intercept_of(m) for m in fit] for fit in fits], axis=0)
+    # Regressors with bins store values that are multiplied by the rate.
+    rate = 1.0 if bins is not None else fits[0][0].learning_rate
+    return joined_trees(by_output, intercept, rate / len(fits))
+
+
+def _trees_of(model: Any, n_trees: int | None, bins: Bins | None) -> list[Tree]:
+    if bins is not None:
+        return [_binned_tree(trees[0].nodes, bins) for trees in model._predictors[:n_trees]]
+    return [Tree.of(tree.tree_) for tree in model.estimators_[:n_trees, 0]]
+
+
+def _intercept_of(model: Any) -> float:
+    if hasattr(model, "_baseline_prediction"):
+        return float(model._baseline_prediction.ravel()[0])
+    return float(model.init_.constant_[0, 0])
 
 
 def _binned_tree(nodes: Any, bins: Bins) -> Tree:
@@ -148,34 +144,4 @@ def _binned_tree(nodes: Any, bins: Bins) -> Tree:
         leaf,
         nodes["value"].astype(float),
         int(nodes["depth"].max()),
-    )
-
-
-def mean_of_trees(
-    fits: Sequence[Sequence[Any]], n_trees: int | None = None, bins: Bins | None = None
-) -> TreeSum:
-    """The mean over ``fits``, each with one regressor for each output, as arrays.
-
-    Only the first ``n_trees`` of each regressor count; None: all of them.  ``bins`` are those that
-    the regressors have learned from, if any.
-    """
-    by_output = [trees_of(m, n_trees, bins) for models in zip(*fits, strict=True) for m in models]
-    intercepts = np.array([intercept for intercept, _ in by_output])
-    trees = [tree for _, parts in by_output for tree in parts]
-    first = np.cumsum([0, *(len(tree.leaf) for tree in trees)])
-    here, start = np.arange(first[-1]), np.repeat(first[:-1], np.diff(first))
-    below, above, feature, threshold, leaf, value = (
-        np.concatenate([getattr(tree, name) for tree in trees])
-        for name in ("below", "above", "feature", "threshold", "leaf", "value")
-    )
-    n_outputs = len(fits[0])
-    return TreeSum(
-        intercept=intercepts.reshape(n_outputs, len(fits)).mean(axis=1),
-        roots=np.ascontiguousarray(first[:-1].reshape(n_outputs, -1).T),
-        depth=max(tree.depth for tree in trees),
-        feature=np.where(leaf, 0, feature),
-        threshold=threshold,
-        below=np.where(leaf, here, start + below),
-        above=np.where(leaf, here, start + above),
-        value=value / len(fits),
     )

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from condensity._typing import Array
+from condensity._typing import Array, Indices
 from condensity._utils.names import direction_names, input_names
 from condensity._utils.parameters import check_count
 from condensity._utils.validation import check_inputs
@@ -34,6 +34,9 @@ class LoadingsDisplay:
         Names of the inputs.
     unit : str, default="weight per standard deviation"
         Label of the horizontal axis: the unit of the weights.
+    intervals : None or (ndarray, ndarray), default=None
+        Lower and upper ends of intervals of the weights, each of shape (dz, dx), as
+        ``condensity.inspection.Bootstrap.loading_intervals`` returns them.
 
     Attributes
     ----------
@@ -65,11 +68,17 @@ class LoadingsDisplay:
     """
 
     def __init__(
-        self, loadings: Array, feature_names: Sequence[str], *, unit: str = PER_SD
+        self,
+        loadings: Array,
+        feature_names: Sequence[str],
+        *,
+        unit: str = PER_SD,
+        intervals: tuple[Array, Array] | None = None,
     ) -> None:
         self.loadings = loadings
         self.feature_names = feature_names
         self.unit = unit
+        self.intervals = intervals
 
     @classmethod
     def from_estimator(
@@ -78,6 +87,7 @@ class LoadingsDisplay:
         X: Any = None,
         *,
         max_features: int = 20,
+        intervals: tuple[Array, Array] | None = None,
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
@@ -96,6 +106,9 @@ class LoadingsDisplay:
             Inputs of the last step, for their standard deviations.
         max_features : int, default=20
             Maximum number of inputs to draw.  The label of the axis gives the number of the others.
+        intervals : None or (ndarray, ndarray), default=None
+            Intervals of ``components_``, drawn as lines: ``fits.loading_intervals()`` of
+            ``fits = condensity.inspection.bootstrap(estimator, ...)``.
         ax : matplotlib Axes, default=None
             Axes to draw on.  None: the axes of a new figure.
         **kwargs : dict
@@ -120,9 +133,11 @@ class LoadingsDisplay:
         if not _acts_on_standardised(model):
             unit = PER_UNIT
             if X is not None:
-                loadings, unit = loadings * check_inputs(model, X).std(axis=0), PER_SD
+                factor, unit = check_inputs(model, X).std(axis=0), PER_SD
+                loadings = loadings * factor
+                intervals = None if intervals is None else tuple(e * factor for e in intervals)
         names = names or input_names(loadings.shape[1])
-        display = cls(loadings, names, unit=unit)
+        display = cls(loadings, names, unit=unit, intervals=intervals)
         return display.plot(ax=ax, max_features=max_features, **kwargs)
 
     def plot(self, ax: Any = None, *, max_features: int = 20, **kwargs: Any) -> Self:
@@ -155,6 +170,7 @@ class LoadingsDisplay:
             ax.barh(
                 places + (k - (dz - 1) / 2) * height,
                 self.loadings[k, shown],
+                xerr=self._error_bars(k, shown),
                 **{"height": height, "color": COLORS[k % len(COLORS)], "label": name} | kwargs,
             )
             for k, name in enumerate(direction_names(dz))
@@ -168,6 +184,15 @@ class LoadingsDisplay:
             ax.legend(frameon=False)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+    def _error_bars(self, k: int, shown: Indices) -> Array | None:
+        """Lengths of the interval of direction k below and above its weights, (2, shown)."""
+        if self.intervals is None:
+            return None
+        lower, upper = (np.asarray(ends)[k, shown] for ends in self.intervals)
+        weights = self.loadings[k, shown]
+        # A percentile interval need not contain the weight itself.
+        return np.maximum([weights - lower, upper - weights], 0.0)
 
 
 def _model_and_names(estimator: Any) -> tuple[Any, list[str] | None]:

@@ -14,6 +14,7 @@ from condensity._utils.validation import check_same_length, check_targets
 from condensity.distributions import Distribution
 from condensity.estimators import Reduced
 from condensity.metrics import squared_loss_by_row
+from condensity.targets import WithAtoms
 
 #: Probability of the central intervals whose coverage is measured.
 INTERVAL_LEVEL = 0.9
@@ -235,6 +236,8 @@ def _like(model: Any) -> Any:
 def _without_inputs(model: Any) -> Any:
     """An estimator like the model for a single input that is independent of y."""
     estimator = _like(model)
+    if isinstance(estimator, WithAtoms):
+        return estimator.set_params(density=_without_inputs(model.density_), atoms=model.atoms_)
     known = estimator.get_params()
     settings = {"n_components": 1, "location": "none"}
     return estimator.set_params(**{k: v for k, v in settings.items() if k in known})

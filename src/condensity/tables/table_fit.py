@@ -28,6 +28,7 @@ from condensity.tables.frames import POLICIES
 from condensity.tables.model import TableModel
 from condensity.tables.split import SplitTable, split_table
 from condensity.tables.training import TrainingTable
+from condensity.targets import WithAtoms
 
 #: Training rows that a model keeps, by default.
 KEPT_ROWS = 500
@@ -41,6 +42,7 @@ def fit_table(
     exclude: Names = None,
     categorical: Names = None,
     missing: str = "error",
+    atoms: Any = None,
     estimator: Any = None,
     test_size: float = 0.2,
     keep_rows: int = KEPT_ROWS,
@@ -71,6 +73,9 @@ def fit_table(
         Treatment of missing values: raise an error, leave their rows out, or fill inputs in
         (numbers and flags with the median of the training rows, categories with zeros).  Rows
         without a target are never filled in.
+    atoms : None, "auto" or sequence of float, default=None
+        Values of a single target with a probability of their own, such as 0: the estimator is then
+        ``WithAtoms(LSCE(...), atoms)``.  None: no such values.
     estimator : None or estimator, default=None
         Density estimator of this library, which is cloned.  None:
         ``LSCE(random_state=random_state, **parameters)``.
@@ -108,6 +113,7 @@ def fit_table(
     --------
     TableModel : The returned model.
     condensity.LSCE : The default estimator.
+    condensity.WithAtoms : The estimator for ``atoms``.
     condensity.save : Write the model to a file.
 
     Examples
@@ -131,7 +137,7 @@ def fit_table(
     check_option("missing", missing, POLICIES)
     check_count("keep_rows", keep_rows, low=0)
     report = _progress_callback(verbose)
-    density = _new_density(estimator, random_state, parameters)
+    density = _new_density(estimator, atoms, random_state, parameters)
     columns = select_columns(frame, target, features, exclude, categorical)
     split = split_table(
         frame, columns, density, missing=missing, test_size=test_size, random_state=random_state
@@ -162,8 +168,8 @@ def _progress_callback(verbose: Any) -> Callable[[str], None]:
     return print if verbose else lambda line: None
 
 
-def _new_density(estimator: Any, random_state: Any, parameters: dict[str, Any]) -> Any:
-    """An estimator that is not fitted: a clone of the one given, or LSCE."""
+def _new_density(estimator: Any, atoms: Any, random_state: Any, parameters: dict[str, Any]) -> Any:
+    """An estimator that is not fitted: a clone of the one given, or LSCE, with atoms if given."""
     if estimator is None:
         unknown = sorted(parameters.keys() - signature(LSCE).parameters.keys())
         if unknown:
@@ -171,7 +177,10 @@ def _new_density(estimator: Any, random_state: Any, parameters: dict[str, Any]) 
             near = get_close_matches(unknown[0], options, n=1)
             remedy = f"did you mean {near[0]!r}?" if near else "see help(condensity.LSCE)"
             raise TypeError(f"fit_table has no option {unknown[0]!r}: {remedy}")
-        return LSCE(random_state=random_state, **parameters)
+        density = LSCE(random_state=random_state, **parameters)
+        return density if atoms is None else WithAtoms(density, atoms, random_state=random_state)
+    if atoms is not None:
+        parameters = {"atoms": atoms} | parameters
     if parameters:
         raise TypeError(
             f"{', '.join(sorted(parameters))} cannot be combined with estimator: set the "
@@ -184,14 +193,17 @@ def _fit_density(
     density: Any, training: TrainingTable, report: Callable[[str], None] | None
 ) -> None:
     """Fit to the training rows; ``report`` is given the configurations of LSCE."""
+    shown = density.density if isinstance(density, WithAtoms) else density
     if report is not None:
-        density.set_params(verbose=lambda tried: report(_configuration_line(tried)))
+        shown.set_params(verbose=lambda tried: report(_configuration_line(tried)))
     with warnings.catch_warnings():
         # A TableWarning has named the constant inputs.
         warnings.filterwarnings("ignore", message="X does not vary in column")
         density.fit(training.X, training.Y[:, 0] if training.Y.shape[1] == 1 else training.Y)
     if report is not None:
-        density.set_params(verbose=0)
+        shown.set_params(verbose=0)
+        if shown is not density:  # the fitted density is a clone
+            density.density_.set_params(verbose=0)
 
 
 def _configuration_line(tried: Configuration) -> str:
