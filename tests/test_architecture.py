@@ -32,6 +32,7 @@ LAYERS = {  # what each room may use of the others
         "lsce",
         "metrics",
     },
+    "conformal": {"_typing", "_utils", "distributions", "estimators"},
     "tables": {"_typing", "_utils", "data", "distributions", "estimators", "lsce", "metrics"},
     "io": {"_typing", "_utils", "data", "distributions", "estimators", "fitting", "lsce", "tables"},
     "plots": {"_typing", "_utils", "distributions", "estimators", "metrics"},

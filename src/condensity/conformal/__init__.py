@@ -1,0 +1,6 @@
+"""Regions with guaranteed coverage, and recalibrated densities, for any density estimator."""
+
+from condensity.conformal.conformal_estimator import Conformal
+from condensity.conformal.conformal_regions import ConformalRegions
+
+__all__ = ["Conformal", "ConformalRegions"]
