@@ -2,5 +2,16 @@
 
 from condensity.conformal.conformal_estimator import Conformal
 from condensity.conformal.conformal_regions import ConformalRegions
+from condensity.conformal.recalibrated import (
+    CalibratedModel,
+    RecalibratedDistribution,
+    calibrate,
+)
 
-__all__ = ["Conformal", "ConformalRegions"]
+__all__ = [
+    "CalibratedModel",
+    "Conformal",
+    "ConformalRegions",
+    "RecalibratedDistribution",
+    "calibrate",
+]

@@ -100,8 +100,8 @@ class Conformal(ConditionalDensityEstimator):
     -----
     ``guarantee(level)`` returns the coverage that is proved.  It is the level itself, except with
     folds: there it is ``1 - 2 alpha - 2 (1 - 1/K) / (n/K + 1)`` for ``level = 1 - alpha`` and K
-    folds of n samples [3]_, although the coverage is usually near the level.  Coverage is an average over
-    samples, and over x: it may be lower for some x and higher for others.
+    folds of n samples [3]_, although the coverage is usually near the level or above it.  Coverage
+    is an average over samples, and over x: it may be lower for some x and higher for others.
 
     References
     ----------

@@ -13,10 +13,13 @@ from condensity._typing import Array, Mask
 from condensity._utils.parameters import check_rng
 from condensity._utils.validation import check_same_length, check_targets
 from condensity.conformal.calibration_scores import ROUNDING, CalibrationScores
-from condensity.conformal.conformity import Conformity
+from condensity.conformal.conformity import CentralIntervals, Conformity
 from condensity.distributions import _checks as checks
 from condensity.distributions.base import Distribution
 from condensity.distributions.chunked import mixture_of
+
+#: Steps that search for the end of an interval with several folds: twice as far, or half the range.
+DOUBLINGS, BISECTIONS = 60, 40
 
 
 class ConformalRegions:
@@ -89,12 +92,7 @@ class ConformalRegions:
         ndarray of shape (m,)
             P-values in (0, 1].
         """
-        points = self._points(Y)
-        above, total = self.weights.copy(), self.weights.copy()
-        for part, scores, groups in self._parts():
-            above += scores.mass_above(part.score(points), groups)
-            total += scores.totals(groups)
-        return above / total
+        return self._p_values(self._points(Y))
 
     def contains(self, Y: ArrayLike, level: float = 0.9) -> Mask:
         """Whether values of y lie in the regions: whether their p-value is above ``1 - level``.
@@ -125,10 +123,13 @@ class ConformalRegions:
         Returns
         -------
         list of m ndarrays of shape (k_i, 2)
-            For each row, the ends of its intervals in increasing order.  With several folds it is
-            the union of one region for each fold.  This union holds all y for which ``contains`` is
-            true, and sometimes a little more.
+            For each row, the ends of its intervals in increasing order.  With several folds and
+            ``method="quantile"``, it is the smallest interval around all medians that holds all y
+            for which ``contains`` is true.  With several folds and ``method="hpd"``, it is the
+            union of one region for each fold, which holds all of them and is larger.
         """
+        if len(self.conformities) > 1 and isinstance(self.conformities[0], CentralIntervals):
+            return list(self._hulls(level)[:, None, :])
         by_model = [
             part.regions(t)
             for part, t in zip(self.conformities, self._thresholds(level), strict=True)
@@ -216,6 +217,47 @@ class ConformalRegions:
         out = np.where((totals == 0) & (total > 0) & (needed >= 0), 0.0, out)
         self._warn_about_unlimited(level, np.isinf(out).any(axis=0))
         return out
+
+    def _hulls(self, level: float) -> Array:
+        """Intervals with all y whose p-value is above ``1 - level``, for central intervals: (m, 2).
+
+        Beyond the medians of all models the p-value falls, so bisection finds the ends.
+        """
+        unlimited = np.isinf(self._thresholds(level)).all(axis=0)
+        dists = [self._dist(part) for part in self.conformities]
+        medians = np.array([dist.quantile(0.5) for dist in dists])
+        unit = np.mean([np.diff(dist.quantile([0.25, 0.75]))[:, 0] for dist in dists], axis=0)
+        out = np.stack([dists[0].quantile(q) for q in (0.0, 1.0)], axis=1)
+        for j, (start, sign) in enumerate(
+            [(medians.min(axis=0), -1.0), (medians.max(axis=0), 1.0)]
+        ):
+            inside, step = start, unit.copy()
+            growing = self._above(start + sign * step, level)
+            for _ in range(DOUBLINGS):
+                if not growing.any():
+                    break
+                step = np.where(growing, 2 * step, step)
+                growing &= self._above(start + sign * step, level)
+            outside = start + sign * step
+            for _ in range(BISECTIONS):
+                middle = 0.5 * (inside + outside)
+                above = self._above(middle, level)
+                inside, outside = np.where(above, middle, inside), np.where(above, outside, middle)
+            out[:, j] = np.where(unlimited | growing, out[:, j], outside)
+        return out
+
+    def _above(self, y: Array, level: float) -> Mask:
+        """Like ``contains``, for values of one output (m,) that need no validation."""
+        inside: Mask = self._p_values(y[:, None]) > 1 - level + ROUNDING
+        return inside
+
+    def _p_values(self, points: Array) -> Array:
+        """P-values of ``points`` (m, dy): (m,)."""
+        above, total = self.weights.copy(), self.weights.copy()
+        for part, scores, groups in self._parts():
+            above += scores.mass_above(part.score(points), groups)
+            total += scores.totals(groups)
+        return np.asarray(above / total)
 
     def _warn_about_unlimited(self, level: float, unlimited: Mask) -> None:
         if not unlimited.any():
