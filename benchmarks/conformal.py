@@ -6,7 +6,7 @@
     python benchmarks/conformal.py local PICTURE [--runs 50]   coverage as a function of x
 
 Each line of FILE is one cell: a problem, a sample size, a repetition and a method, with the share
-of 200 new samples that lie in the regions of level 0.5, 0.8 and 0.9, and the size of the last one.
+of 100 new samples that lie in the regions of level 0.5, 0.8 and 0.9, and the size of the last one.
 Lines that are there already are not computed again.  Half of the samples train, half calibrate; all
 split methods have the same halves.  Ours is ``LSCDE`` with fixed settings, on purpose: the
 guarantee does not depend on the model.  MAPIE conformalises gradient boosted quantiles, crepes a
@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-LEVELS, SIZES, N_TEST, N_SIZES = (0.5, 0.8, 0.9), (50, 200, 1000), 200, 50
+LEVELS, SIZES, N_TEST, N_SIZES = (0.5, 0.8, 0.9), (50, 200, 1000), 100, 20
 
 
 def gaussian(rng, n):

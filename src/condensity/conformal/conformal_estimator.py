@@ -177,7 +177,10 @@ class Conformal(ConditionalDensityEstimator):
         check_count("n_draws", self.n_draws, low=10)
         values, Y, _, axes = check_sample(self, X, y, None)
         if Y.shape[1] > 1 and self.method == "quantile":
-            checks.one_output(Y.shape[1], "method='quantile'")
+            raise ValueError(
+                f"method='quantile' is for one output, but y has {Y.shape[1]}: use method='hpd', "
+                "or fit one output at a time"
+            )
         named, target = X if hasattr(X, "columns") else values, Y[:, 0] if axes == 1 else Y
         if groups is not None:
             groups = _labels(groups, len(Y), "groups")
@@ -233,7 +236,8 @@ class Conformal(ConditionalDensityEstimator):
         predict_regions : Regions with guaranteed coverage.
         """
         named = self._checked(X)
-        return mixture_of([predict_dist(model, named) for model in self.estimators_])
+        dists = [predict_dist(model, named) for model in self.estimators_]
+        return dists[0] if len(dists) == 1 else mixture_of(dists)
 
     def predict_regions(self, X: Any, groups: Any = None) -> ConformalRegions:
         """Predict regions of y; the level is chosen when they are asked.
@@ -360,6 +364,11 @@ class Conformal(ConditionalDensityEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "calibration_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self.method != "quantile"
+        return tags
 
 
 def last_step_of(estimator: Any) -> Any:

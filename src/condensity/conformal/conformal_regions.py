@@ -13,7 +13,7 @@ from condensity._typing import Array, Mask
 from condensity._utils.parameters import check_rng
 from condensity._utils.validation import check_same_length, check_targets
 from condensity.conformal.calibration_scores import ROUNDING, CalibrationScores
-from condensity.conformal.conformity import CentralIntervals, Conformity
+from condensity.conformal.conformity import CentralIntervals, Conformity, log_densities
 from condensity.distributions import _checks as checks
 from condensity.distributions.base import Distribution
 from condensity.distributions.chunked import mixture_of
@@ -74,7 +74,8 @@ class ConformalRegions:
     @property
     def dist(self) -> Distribution:
         """The densities; those of several models are averaged."""
-        return mixture_of([self._dist(part) for part in self.conformities])
+        dists = [self._dist(part) for part in self.conformities]
+        return dists[0] if len(dists) == 1 else mixture_of(dists)
 
     def p_value(self, Y: ArrayLike) -> Array:
         """P-values of observed or hypothetical values of y.
@@ -174,10 +175,11 @@ class ConformalRegions:
         dist = self.dist
         if dist.n_outputs == 1:
             return np.array([np.diff(region).sum() for region in self.region(level)])
-        draws = np.swapaxes(dist.sample(n_draws, check_rng(random_state)), 0, 1)
-        values = [self.contains(Y, level) * np.exp(-dist.log_pdf(Y)) for Y in draws]
+        draws = dist.sample(n_draws, check_rng(random_state))
+        inverse = np.exp(-log_densities(dist, draws))
+        held = [self._above(points, level) for points in np.swapaxes(draws, 0, 1)]
         unlimited = np.isinf(self._thresholds(level)).any(axis=0)
-        return np.where(unlimited, np.inf, np.mean(values, axis=0))
+        return np.where(unlimited, np.inf, np.mean(np.transpose(held) * inverse, axis=1))
 
     def density_threshold(self, level: float = 0.9) -> Array:
         """Densities above which y lies in the region, for ``method="hpd"`` and a single model.
@@ -232,23 +234,23 @@ class ConformalRegions:
             [(medians.min(axis=0), -1.0), (medians.max(axis=0), 1.0)]
         ):
             inside, step = start, unit.copy()
-            growing = self._above(start + sign * step, level)
+            growing = self._above((start + sign * step)[:, None], level)
             for _ in range(DOUBLINGS):
                 if not growing.any():
                     break
                 step = np.where(growing, 2 * step, step)
-                growing &= self._above(start + sign * step, level)
+                growing &= self._above((start + sign * step)[:, None], level)
             outside = start + sign * step
             for _ in range(BISECTIONS):
                 middle = 0.5 * (inside + outside)
-                above = self._above(middle, level)
+                above = self._above(middle[:, None], level)
                 inside, outside = np.where(above, middle, inside), np.where(above, outside, middle)
             out[:, j] = np.where(unlimited | growing, out[:, j], outside)
         return out
 
-    def _above(self, y: Array, level: float) -> Mask:
-        """Like ``contains``, for values of one output (m,) that need no validation."""
-        inside: Mask = self._p_values(y[:, None]) > 1 - level + ROUNDING
+    def _above(self, points: Array, level: float) -> Mask:
+        """Like ``contains``, for ``points`` (m, dy) that need no validation."""
+        inside: Mask = self._p_values(points) > 1 - level + ROUNDING
         return inside
 
     def _p_values(self, points: Array) -> Array:

@@ -18,10 +18,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from condensity._typing import Array, Indices
+from condensity._utils.numerics import row_blocks
 from condensity.distributions.base import Distribution
 
 #: Smallest level of a region: a region of level zero is a single point.
 LEAST_LEVEL = 1e-9
+#: Regions of a level above this are unlimited: their probability is one but for rounding errors.
+MOST_LEVEL = 1 - 1e-12
+#: Draws whose densities are computed at once.
+DRAWS = 1 << 12
 
 
 class Conformity(Protocol):
@@ -78,7 +83,7 @@ class DensestRegions:
         """Intervals of each row."""
         out: list[Any] = [None] * len(levels)
         for level, rows in _by_level(levels):
-            if level >= 1:
+            if level > MOST_LEVEL:
                 found = list(self.dist[rows].quantile([0.0, 1.0])[:, None, :])
             else:
                 found = self.dist[rows].hdr(max(level, LEAST_LEVEL))
@@ -91,15 +96,14 @@ class DensestRegions:
         ends = np.array([region[0] for region in self.regions(levels)])
         finite = np.isfinite(ends)
         points = np.where(finite[:, 0], ends[:, 0], np.where(finite[:, 1], ends[:, 1], 0.0))
-        return np.where(levels < 1, self.dist.pdf(points), 0.0)
+        return np.where(levels > MOST_LEVEL, 0.0, self.dist.pdf(points))
 
 
 class DrawnRegions:
     """Scores of highest-density regions of several outputs, from draws of each density."""
 
     def __init__(self, dist: Distribution, n_draws: int, rng: np.random.Generator) -> None:
-        draws = np.swapaxes(dist.sample(n_draws, rng), 0, 1)
-        logs = np.stack([dist.log_pdf(own) for own in draws], axis=1)
+        logs = log_densities(dist, dist.sample(n_draws, rng))
         self.dist, self.log_densities = dist, -np.sort(-logs, axis=1)  # the densest first
 
     def score(self, Y: Array) -> Array:
@@ -129,6 +133,16 @@ def conformity_of(
     if method == "quantile":
         return CentralIntervals(dist)
     return DensestRegions(dist) if dist.n_outputs == 1 else DrawnRegions(dist, n_draws, rng)
+
+
+def log_densities(dist: Distribution, draws: Array) -> Array:
+    """Log densities of ``draws`` (m, n, dy) of each row: (m, n)."""
+    m, n, dy = draws.shape
+    out = np.empty((m, n))
+    for part in row_blocks(n, max(1, m), DRAWS):
+        rows = np.repeat(np.arange(m), part.stop - part.start)
+        out[:, part] = dist[rows].log_pdf(draws[:, part].reshape(-1, dy)).reshape(m, -1)
+    return out
 
 
 def _by_level(levels: Array) -> list[tuple[float, Indices]]:
