@@ -293,8 +293,8 @@ class CalibrationTest(NamedTuple):
 
     See Also
     --------
-    kupiec_test : Is the share of violations right?
-    pit_test : Are the PIT values uniform?
+    kupiec_test : Test of the share of violations.
+    pit_test : Test of uniform PIT values.
 
     Examples
     --------
@@ -308,7 +308,7 @@ class CalibrationTest(NamedTuple):
 
 
 def kupiec_test(violations: Any, probability: float) -> CalibrationTest:
-    """Test of unconditional coverage: is the share of violations the one that was predicted?
+    """Test of unconditional coverage: whether the share of violations is as predicted.
 
     The likelihood-ratio test of Kupiec [1]_, with one degree of freedom.
 
@@ -326,7 +326,7 @@ def kupiec_test(violations: Any, probability: float) -> CalibrationTest:
 
     See Also
     --------
-    christoffersen_test : Are the violations independent, too?
+    christoffersen_test : Test whether the violations are independent, too.
     pit_test : The same question for all levels at once.
 
     References
@@ -349,7 +349,7 @@ def kupiec_test(violations: Any, probability: float) -> CalibrationTest:
 
 
 def christoffersen_test(violations: Any, probability: float | None = None) -> CalibrationTest:
-    """Test of conditional coverage: do violations come independently of the one before?
+    """Test of conditional coverage: whether violations are independent of the one before.
 
     The likelihood-ratio test of Christoffersen [1]_ for values in the order of time.  With a
     ``probability``, it tests independence and coverage together, with two degrees of freedom;
@@ -455,7 +455,7 @@ def reliability_by_group(
     region: str = "interval",
     random_state: Any = None,
 ) -> dict[str, Any]:
-    """Coverage of regions in groups of samples: is the model reliable everywhere?
+    """Coverage of regions in groups of samples, which shows where a model is not reliable.
 
     Parameters
     ----------
@@ -511,7 +511,7 @@ def reliability_by_group(
             test = kupiec_test(~hit, 1 - level)
             rows.append((label, level, len(hit), hit.mean(), error, test.pvalue))
     names = ("group", "level", "n", "coverage", "standard_error", "pvalue")
-    return {name: np.array(column) for name, column in zip(names, zip(*rows), strict=True)}
+    return {name: np.array([row[k] for row in rows]) for k, name in enumerate(names)}
 
 
 def subspace_error(A: Any, B: Any) -> float:

@@ -11,7 +11,9 @@ from condensity.distributions import BoundedMixture, Bounds, ChunkedDistribution
 from condensity.metrics import pit, pit_test
 from mixtures import random_mixture
 
-M, SLOPES = 3, np.array([1.6, 0.4, 0.7, 1.3])
+M = 3
+LEVELS, VALUES = np.array([0, 0.25, 0.4, 0.75, 1]), np.array([0, 0.4, 0.5, 0.675, 1])
+SLOPES = np.diff(VALUES) / np.diff(LEVELS)
 
 
 def bounded():
@@ -30,13 +32,13 @@ CASES = {"mixture": lambda: random_mixture(0), "bounded": bounded, "chunked": ch
 
 @pytest.fixture(params=CASES)
 def dist(request):
-    return RecalibratedDistribution(CASES[request.param](), SLOPES)
+    return RecalibratedDistribution(CASES[request.param](), LEVELS, VALUES)
 
 
 def grid(dist, i, *cuts):
     """Nodes and weights between the edges of the bins and ``cuts``, for row i."""
     levels = np.concatenate([np.logspace(-13, -2, 40), np.linspace(0.02, 0.5, 25)])
-    levels = np.unique(np.concatenate([levels, 1 - levels]))
+    levels = np.unique(np.concatenate([levels, 1 - levels, LEVELS[1:-1]]))
     edges = np.unique([*dist.dist.quantile(levels)[i], *cuts])
     x, w = np.polynomial.legendre.leggauss(20)
     half = np.diff(edges)[:, None] / 2
@@ -47,9 +49,8 @@ def definition(dist, i, y):
     """R(F(y)) and R'(F(y)) p(y) of row i, from the old density."""
     old = dist.dist.compute()[i]
     F = old[np.zeros(len(y), dtype=int)].cdf(y)
-    bins = np.minimum((F * len(SLOPES)).astype(int), len(SLOPES) - 1)
-    cumulative = np.append(0, np.cumsum(SLOPES))
-    return (cumulative[bins] + SLOPES[bins] * (F * 4 - bins)) / 4, SLOPES[bins] * old.pdf_on(y)[0]
+    bins = [max(k for k in range(4) if LEVELS[k] <= f) for f in F]
+    return VALUES[bins] + SLOPES[bins] * (F - LEVELS[bins]), SLOPES[bins] * old.pdf_on(y)[0]
 
 
 def test_densities_and_distribution_functions_are_the_definition(dist):
@@ -102,7 +103,7 @@ def test_norms_and_entropies_are_integrals(dist):
         y, w = grid(dist, i)
         p = definition(dist, i, y)[1]
         assert dist.squared_norm()[i] == pytest.approx(w @ p**2, rel=1e-6)
-        assert dist.entropy()[i] == pytest.approx(-w @ (p * np.log(p)), abs=1e-6)
+        assert dist.entropy()[i] == pytest.approx(-w @ (p * np.log(p)), abs=1e-5)
 
 
 @pytest.mark.parametrize("shift", [0.0, 1.0, 60.0])
@@ -158,8 +159,12 @@ def test_rows_and_what_is_refused(dist):
             question()
     with pytest.raises(ValueError, match="none is left"):
         dist.condition(0, 1.0)
-    with pytest.raises(ValueError, match="slopes must be positive"):
-        RecalibratedDistribution(dist.dist, np.array([1.0, 2.0]))
+    with pytest.raises(ValueError, match="levels must be strictly increasing from 0 to 1"):
+        RecalibratedDistribution(dist.dist, [0, 0.5, 0.5, 1], [0, 0.1, 0.2, 1])
+    with pytest.raises(ValueError, match="values must be strictly increasing from 0 to 1"):
+        RecalibratedDistribution(dist.dist, [0, 0.5, 1], [0, 0.1, 0.9])
+    with pytest.raises(ValueError, match="same length, got 3 and 2"):
+        RecalibratedDistribution(dist.dist, [0, 0.5, 1], [0, 1])
 
 
 def test_calibration_makes_pit_values_uniform():
@@ -167,25 +172,41 @@ def test_calibration_makes_pit_values_uniform():
     X = X[:, 1:2]
     base = LSCDE(bandwidth=(0.3, 1.5), penalty=0.01, random_state=0).fit(X[:500], y[:500])
     model = calibrate(base, X[500:2500], y[500:2500])
-    assert len(model.slopes) == 20
+    assert len(model.levels) == 21
     before, after = (pit(m.predict_dist(X[2500:]), y[2500:]) for m in (base, model))
     assert pit_test(before).pvalue < 1e-6
     assert pit_test(after).pvalue > 0.01
     scores = [m.predict_dist(X[2500:]).crps(y[2500:]).mean() for m in (base, model)]
     assert scores[1] < scores[0]
     np.testing.assert_array_equal(model.predict(X[:5]), model.predict_dist(X[:5]).mean())
-    assert calibrate(base, X[500:530], y[500:530], n_bins=1).slopes.tolist() == [1.0]
+    assert calibrate(base, X[500:530], y[500:530], n_bins=1).values.tolist() == [0.0, 1.0]
     with pytest.raises(ValueError, match="n_bins must be an integer"):
         calibrate(base, X[:50], y[:50], n_bins=0)
 
 
-def test_slopes_are_smoothed_shares():
+class OneDensity:
+    """A model with the same density for every x."""
+
+    def __init__(self, dist):
+        self.dist = dist
+
+    def predict_dist(self, X):
+        return self.dist[np.zeros(len(X), dtype=int)]
+
+
+def test_bins_hold_equal_numbers_and_a_part_is_the_identity():
     dist = random_mixture(0, m=1)
+    y = dist.quantile([0.1, 0.2, 0.6, 0.65, 0.7])[0]
+    model = calibrate(OneDensity(dist), np.zeros((5, 1)), y, n_bins=2)
+    np.testing.assert_allclose(model.levels, [0, 0.6, 1])
+    np.testing.assert_allclose(model.values, [0, (5 * 0.5 + 2 * 0.6) / 7, 1])
 
-    class Model:
-        def predict_dist(self, X):
-            return dist[np.zeros(len(X), dtype=int)]
 
-    y = dist.quantile([0.1, 0.15, 0.6])[0]
-    found = calibrate(Model(), np.zeros((3, 1)), y, n_bins=2).slopes
-    np.testing.assert_allclose(found, [2 * 3 / 5, 2 * 2 / 5])
+def test_repeated_values_share_a_bin():
+    dist = random_mixture(0, m=1)
+    y = np.repeat(dist.quantile([0.3, 0.8])[0], [30, 10])
+    model = calibrate(OneDensity(dist), np.zeros((40, 1)), y, n_bins=8)
+    assert (np.diff(model.levels) > 0).all()
+    assert (model.levels[0], model.levels[-1], model.values[-1]) == (0, 1, 1)
+    far = calibrate(OneDensity(dist), np.zeros((40, 1)), np.full(40, 1e3), n_bins=8)
+    assert far.levels.tolist() == [0, 1]

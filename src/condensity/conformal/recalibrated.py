@@ -1,9 +1,9 @@
 """Recalibrated densities: a monotone map of the distribution function.
 
-``F_new(y) = R(F(y))`` and ``p_new(y) = R'(F(y)) p(y)``.  R is piecewise linear on equal bins of
-[0, 1]: its slope in a bin is the share of calibration samples whose value F(y_i) lies there, times
-the number of bins, with one sample added to each bin.  So all answers are those of the old density
-on the intervals between its quantiles, weighted by the slopes.
+``F_new(y) = R(F(y))`` and ``p_new(y) = R'(F(y)) p(y)``.  R is piecewise linear between bins of
+[0, 1] that hold equal numbers of the calibration values F(y_i); a small part of it is the identity,
+as if one value of each bin were spread over [0, 1].  So all answers are those of the old density on
+the intervals between its quantiles, weighted by the slopes.
 """
 
 from __future__ import annotations
@@ -27,21 +27,25 @@ SAMPLES_A_BIN, MOST_BINS = 20, 20
 #: Levels that divide the range of a density for quadrature, and nodes between two of them.
 LEVELS = np.concatenate([10.0 ** -np.arange(12, 1, -1.0), np.linspace(0.05, 0.5, 10)])
 NODES = 12
+#: Least distance of two edges of bins.
+GAP = 1e-9
 
 
 class RecalibratedDistribution(Distribution):
     """Conditional densities whose distribution function is mapped by a monotone function.
 
     Density, distribution function, quantiles, probabilities, moments and draws are exact.  Scores,
-    the squared norm and the entropy are by quadrature.  ``hdr``, ``modes`` and ``hpd_level`` are
+    the squared norm and the entropy are by quadrature, with an error of about 1e-5.  ``hdr``, ``modes`` and ``hpd_level`` are
     refused, because the density jumps at the edges of the bins.
 
     Parameters
     ----------
     dist : Distribution
         Densities of one output in memory, or computed chunk by chunk.
-    slopes : ndarray of shape (n_bins,)
-        Positive slopes of the map in equal bins of [0, 1], with mean one.
+    levels : ndarray of shape (n_bins + 1,)
+        Edges of the bins, strictly increasing from 0 to 1.
+    values : ndarray of shape (n_bins + 1,)
+        Values of the map at the edges, strictly increasing from 0 to 1.
 
     See Also
     --------
@@ -53,25 +57,26 @@ class RecalibratedDistribution(Distribution):
     >>> from condensity.conformal import RecalibratedDistribution
     >>> from condensity.distributions import Block, Mixture
     >>> normal = Mixture([Block(np.zeros((1, 1)), np.zeros((1, 1)), np.eye(1))])
-    >>> wider = RecalibratedDistribution(normal, np.array([1.5, 0.5, 0.5, 1.5]))
+    >>> wider = RecalibratedDistribution(normal, [0, 0.25, 0.75, 1], [0, 0.4, 0.6, 1])
     >>> wider.cdf(0.0), wider.std().round(2)
     (array([0.5]), array([1.2]))
     """
 
-    def __init__(self, dist: Distribution, slopes: Array) -> None:
+    def __init__(self, dist: Distribution, levels: ArrayLike, values: ArrayLike) -> None:
         checks.one_output(dist.n_outputs, "recalibration")
         dist._free_coordinate()  # refused for Dask collections
-        slopes = np.asarray(slopes, dtype=float)
-        if slopes.ndim != 1 or not (slopes > 0).all() or abs(slopes.mean() - 1) > 1e-9:
+        self.dist, self.levels, self.values = (
+            dist,
+            _knots("levels", levels),
+            _knots("values", values),
+        )
+        if len(self.levels) != len(self.values):
             raise ValueError(
-                f"slopes must be positive numbers with mean 1, one for each bin, got {slopes}"
+                f"levels and values must have the same length, got {len(self.levels)} and "
+                f"{len(self.values)}"
             )
-        self.dist, self.slopes = dist, slopes
-        self._levels = np.linspace(0, 1, len(slopes) + 1)
-        self._values = np.append(0.0, np.cumsum(slopes) / len(slopes))
-        self._values[-1] = 1.0
-        self._edges: Array = dist.quantile(self._levels[1:-1]) if len(slopes) > 1 else np.empty(0)
-        self._edges = self._edges.reshape(len(dist), -1)
+        self.slopes = np.diff(self.values) / np.diff(self.levels)
+        self._edges = dist.quantile(self.levels[1:-1]).reshape(len(dist), -1)
 
     @property
     def n_outputs(self) -> int:
@@ -84,10 +89,10 @@ class RecalibratedDistribution(Distribution):
         return f"RecalibratedDistribution({self.dist!r}, bins={len(self.slopes)})"
 
     def __getitem__(self, index: Any) -> RecalibratedDistribution:
-        return RecalibratedDistribution(self.dist[index], self.slopes)
+        return RecalibratedDistribution(self.dist[index], self.levels, self.values)
 
     def compute(self) -> RecalibratedDistribution:
-        return RecalibratedDistribution(self.dist.compute(), self.slopes)
+        return RecalibratedDistribution(self.dist.compute(), self.levels, self.values)
 
     def _slope_at(self, y: Array) -> Array:
         """Slope of the map at points ``y`` (m, k): (m, k)."""
@@ -107,7 +112,7 @@ class RecalibratedDistribution(Distribution):
         return out
 
     def cdf(self, Y: ArrayLike) -> Array:
-        return np.asarray(np.interp(self.dist.cdf(Y), self._levels, self._values))
+        return np.asarray(np.interp(self.dist.cdf(Y), self.levels, self.values))
 
     def prob(self, lower: ArrayLike, upper: ArrayLike) -> Array:
         a, b = checks.ordered_bounds(lower, upper, len(self))
@@ -121,9 +126,9 @@ class RecalibratedDistribution(Distribution):
     def quantile(self, q: ArrayLike) -> Array:
         levels = np.asarray(q, dtype=float)
         inside = (levels >= 0) & (levels <= 1)
-        mapped = np.interp(levels, self._values, self._levels)
+        mapped = np.interp(levels, self.values, self.levels)
         # The old density refuses what is no level, and keeps the digits of small ones.
-        small = levels < self._values[1]
+        small = levels < self.values[1]
         mapped = np.where(small, levels / self.slopes[0], mapped)
         return self.dist.quantile(np.where(inside, mapped, levels))
 
@@ -254,8 +259,8 @@ class CalibratedModel:
     ----------
     estimator : fitted estimator
         Estimator with ``predict_dist``, or a pipeline that ends in one.
-    slopes : ndarray of shape (n_bins,)
-        Slopes of the map in equal bins.
+    levels, values : ndarray of shape (n_bins + 1,)
+        Edges of the bins, and values of the map there.
 
     See Also
     --------
@@ -272,11 +277,11 @@ class CalibratedModel:
     (3,)
     """
 
-    def __init__(self, estimator: Any, slopes: Array) -> None:
-        self.estimator, self.slopes = estimator, slopes
+    def __init__(self, estimator: Any, levels: Array, values: Array) -> None:
+        self.estimator, self.levels, self.values = estimator, levels, values
 
     def __repr__(self) -> str:
-        return f"CalibratedModel({self.estimator!r}, bins={len(self.slopes)})"
+        return f"CalibratedModel({self.estimator!r}, bins={len(self.levels) - 1})"
 
     def predict_dist(self, X: Any) -> RecalibratedDistribution:
         """Predict the recalibrated densities.
@@ -291,7 +296,8 @@ class CalibratedModel:
         RecalibratedDistribution
             One density for each row.
         """
-        return RecalibratedDistribution(predict_dist(self.estimator, X), self.slopes)
+        dist = predict_dist(self.estimator, X)
+        return RecalibratedDistribution(dist, self.levels, self.values)
 
     def predict(self, X: Any) -> Array:
         """Predict the means of the recalibrated densities.
@@ -313,7 +319,7 @@ def calibrate(estimator: Any, X_cal: Any, y_cal: Any, n_bins: int | None = None)
     """Recalibrate the densities of a fitted model with samples that it has not seen.
 
     The values ``F(y_i | x_i)`` of calibrated densities are uniform on [0, 1].  The map makes them
-    nearly so, in equal bins.  It does not depend on x and has no guarantee for finite samples;
+    nearly so.  It does not depend on x and has no guarantee for finite samples;
     ``Conformal`` has one.
 
     Parameters
@@ -359,8 +365,21 @@ def calibrate(estimator: Any, X_cal: Any, y_cal: Any, n_bins: int | None = None)
     if n_bins is None:
         n_bins = min(max(len(Y) // SAMPLES_A_BIN, 2), MOST_BINS)
     n_bins = check_count("n_bins", n_bins, low=1)
-    counts = np.histogram(dist.cdf(Y), bins=n_bins, range=(0, 1))[0] + 1
-    return CalibratedModel(estimator, counts * n_bins / counts.sum())
+    inner = np.quantile(dist.cdf(Y), np.arange(1, n_bins) / n_bins)
+    levels = np.concatenate([[0.0], inner, [1.0]])
+    identity = n_bins / (len(Y) + n_bins)
+    values = (1 - identity) * np.linspace(0, 1, n_bins + 1) + identity * levels
+    rising = np.append(np.diff(levels[:-1], prepend=-1.0) > GAP, True)
+    rising[:-1] &= levels[:-1] < 1 - GAP
+    return CalibratedModel(estimator, levels[rising], values[rising])
+
+
+def _knots(name: str, knots: ArrayLike) -> Array:
+    out = np.asarray(knots, dtype=float)
+    ends = out.ndim == 1 and len(out) >= 2 and out[0] == 0 and out[-1] == 1
+    if not ends or not (np.diff(out) > 0).all():
+        raise ValueError(f"{name} must be strictly increasing from 0 to 1, got {out}")
+    return out
 
 
 def _refusal(what: str) -> str:
