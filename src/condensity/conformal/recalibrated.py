@@ -35,8 +35,8 @@ class RecalibratedDistribution(Distribution):
     """Conditional densities whose distribution function is mapped by a monotone function.
 
     Density, distribution function, quantiles, probabilities, moments and draws are exact.  Scores,
-    the squared norm and the entropy are by quadrature, with an error of about 1e-5.  ``hdr``, ``modes`` and ``hpd_level`` are
-    refused, because the density jumps at the edges of the bins.
+    the squared norm and the entropy are by quadrature, with an error of about 1e-5.  ``hdr``,
+    ``modes`` and ``hpd_level`` are refused, because the density jumps at the edges of the bins.
 
     Parameters
     ----------
