@@ -222,8 +222,14 @@ def main():
         run_all({"ours": ours, "peers": peers}[args.what], args.paths[0], args.runs)
 
 
+def rising_noise(rng, n):
+    """The noise grows with x; the mean does not depend on x."""
+    X = rng.uniform(-1, 1, (n, 1))
+    return X, (0.6 + 0.5 * X[:, 0]) * rng.standard_normal(n)
+
+
 def local(path, runs):
-    """Coverage as a function of x, without groups and with groups of x, for ``heteroscedastic``."""
+    """Coverage as a function of x of a density that ignores x, without and with groups of x."""
     import matplotlib.pyplot as plt
 
     from condensity import LSCDE
@@ -231,19 +237,18 @@ def local(path, runs):
 
     bins, inside = np.linspace(-1, 1, 17), {"no groups": [], "four groups of x": []}
     by = {"no groups": None, "four groups of x": lambda X: np.digitize(X[:, 0], [-0.5, 0, 0.5])}
-    base = LSCDE(bandwidth=(2.0, 0.3), penalty=0.02, n_centers=100, random_state=0)
+    base = LSCDE(bandwidth=(100.0, 0.3), penalty=0.02, n_centers=100, random_state=0)
     for run in range(runs):
-        (X, y), (X_cal, y_cal), (X_new, y_new) = sample(heteroscedastic, 1000, run)
+        rng = np.random.default_rng(run)
+        (X, y), (X_cal, y_cal), (X_new, y_new) = (rising_noise(rng, n) for n in (500, 500, 2000))
         for name, groups in by.items():
             model = Conformal(base.fit(X, y), "quantile", "prefit", by=groups).fit(X_cal, y_cal)
             hit = model.predict_regions(X_new).contains(y_new, 0.9)
             found = np.digitize(X_new[:, 0], bins[1:-1])
-            share = [hit[found == b].mean() if (found == b).any() else np.nan for b in range(16)]
-            inside[name].append(share)
+            inside[name].append([hit[found == b].mean() for b in range(16)])
     figure, axes = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
     for (name, shares), style in zip(inside.items(), ("o--", "s-"), strict=True):
-        mean, count = np.nanmean(shares, axis=0), np.isfinite(shares).sum(axis=0)
-        error = 2 * np.nanstd(shares, axis=0) / np.sqrt(count)
+        mean, error = np.mean(shares, axis=0), 2 * np.std(shares, axis=0) / np.sqrt(runs)
         axes.errorbar(0.5 * (bins[1:] + bins[:-1]), mean, error, fmt=style, ms=4, label=name)
     axes.axhline(0.9, color="0.4", lw=1)
     axes.set(xlabel="x", ylabel="coverage of the 90 % intervals", ylim=(0.6, 1.01))

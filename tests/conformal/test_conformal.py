@@ -395,7 +395,8 @@ def test_scikit_learn_contract(estimator, check):
 WRONG = {
     "method": ({"method": "density"}, "method must be one of 'hpd', 'quantile'"),
     "cv": ({"cv": "loo"}, "cv must be one of 'split', 'prefit'"),
-    "one fold": ({"cv": 1}, "cv must be an integer between 2 and 120"),
+    "one fold": ({"cv": 1}, "cv must be an integer >= 2"),
+    "folds": ({"cv": 121}, "cannot split n_samples=120 into cv=121 folds"),
     "size": ({"calibration_size": 1.0}, "share strictly between 0 and 1"),
     "count": ({"calibration_size": 120}, "below n_samples=120"),
     "by": ({"by": "x"}, "by must be one of 'z'"),

@@ -311,11 +311,18 @@ class Conformal(ConditionalDensityEstimator):
             check_option("cv", self.cv, ("split", "prefit"))
             if self.cv == "prefit":
                 return [(rows[:0], rows)]
+            if n < 2:
+                raise ValueError(f"Conformal needs at least 2 samples to split, got n_samples={n}")
             order = rng.permutation(n)
             count = _calibration_count(self.calibration_size, n)
             return [(np.sort(order[count:]), np.sort(order[:count]))]
         if isinstance(self.cv, Integral):
-            check_count("cv", self.cv, low=2, high=n)
+            check_count("cv", self.cv, low=2)
+            if n < int(self.cv):
+                raise ValueError(
+                    f"Conformal cannot split n_samples={n} into cv={self.cv} folds: pass more "
+                    "samples or fewer folds"
+                )
             seed = int(rng.integers(2**31))
             splitter: Any = KFold(int(self.cv), shuffle=True, random_state=seed)
         else:
