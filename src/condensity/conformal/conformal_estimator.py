@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
@@ -176,11 +177,8 @@ class Conformal(ConditionalDensityEstimator):
         check_count("n_bins", self.n_bins, low=1)
         check_count("n_draws", self.n_draws, low=10)
         values, Y, _, axes = check_sample(self, X, y, None)
-        if Y.shape[1] > 1 and self.method == "quantile":
-            raise ValueError(
-                f"method='quantile' is for one output, but y has {Y.shape[1]}: use method='hpd', "
-                "or fit one output at a time"
-            )
+        if self.method == "quantile" and axes == 2:
+            axes = _one_output(Y.shape[1])
         named, target = X if hasattr(X, "columns") else values, Y[:, 0] if axes == 1 else Y
         if groups is not None:
             groups = _labels(groups, len(Y), "groups")
@@ -383,6 +381,21 @@ def last_step_of(estimator: Any) -> Any:
     if hasattr(estimator, "steps"):
         return last_step_of(estimator.steps[-1][1])
     return getattr(estimator, "estimator", estimator) if hasattr(estimator, "refit") else estimator
+
+
+def _one_output(count: int) -> int:
+    """Number of axes of y, for a method with one output; y was given as a table."""
+    if count > 1:
+        raise ValueError(
+            f"method='quantile' is for one output, but y has {count}: use method='hpd', or fit one "
+            "output at a time"
+        )
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected: pass y.ravel()",
+        DataConversionWarning,
+        stacklevel=3,
+    )
+    return 1
 
 
 def _fitted(estimator: Any, X: Any, y: Any, rows: Indices) -> Any:
