@@ -255,6 +255,8 @@ def test_anderson_and_darling_are_those_of_draws():
     for z in (0.3, 0.8, 1.5, 2.5, 5.0):
         found = 1 - metrics._anderson_darling_cdf(z)
         assert found == pytest.approx((limit > z).mean(), abs=0.012)
+    for z, tail in ((1.933, 0.1), (2.492, 0.05), (3.857, 0.01)):  # published percentage points
+        assert 1 - metrics._anderson_darling_cdf(z) == pytest.approx(tail, rel=0.02)
     assert pit_test(np.zeros(3), "ad").pvalue == 0.0
     assert metrics._anderson_darling_cdf(0.01) == 0.0
     assert pit_test(np.arange(0.5, 30) / 30, "ad").pvalue > 0.99
