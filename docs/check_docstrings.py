@@ -19,6 +19,7 @@ from numpydoc.validate import validate
 
 MODULES = (
     "condensity",
+    "condensity.conformal",
     "condensity.datasets",
     "condensity.distributions",
     "condensity.explorer",

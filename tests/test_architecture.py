@@ -45,6 +45,7 @@ LAYERS = {  # what each room may use of the others
         "lsce",
         "metrics",
     },
+    "conformal": {"_typing", "_utils", "distributions", "estimators"},
     "targets": {"_typing", "_utils", "data", "distributions", "estimators", "fitting"},
     "tables": {
         "_typing",

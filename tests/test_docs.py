@@ -8,10 +8,20 @@ from types import ModuleType
 import pytest
 
 import condensity
-from condensity import datasets, distributions, explorer, metrics, plots, scorers, tables
+from condensity import conformal, datasets, distributions, explorer, metrics, plots, scorers, tables
 
 DOCS = Path(__file__).parents[1] / "docs"
-MODULES = [condensity, datasets, distributions, explorer, metrics, plots, scorers, tables]
+MODULES = [
+    condensity,
+    conformal,
+    datasets,
+    distributions,
+    explorer,
+    metrics,
+    plots,
+    scorers,
+    tables,
+]
 
 
 def listed(module):

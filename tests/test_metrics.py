@@ -1,6 +1,9 @@
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from scipy.integrate import quad
 from scipy.stats import kstest
 
@@ -9,6 +12,7 @@ from condensity.datasets import illustrative, toy_a, toy_b
 from condensity.distributions.block import Block
 from condensity.distributions.chunked import ChunkedDistribution
 from condensity.distributions.mixture import Mixture
+from condensity.metrics import christoffersen_test, kupiec_test, pit_test, reliability_by_group
 from condensity.targets import MixedDistribution
 from mixtures import random_mixture
 
@@ -213,3 +217,95 @@ def test_squared_loss_of_densities_that_overflow_is_refused():
         metrics.squared_loss(tiny, np.zeros((2, 8)))
     assert metrics.squared_loss(tiny, np.ones((2, 8))) == np.inf
     assert np.isfinite(metrics.log_loss(tiny, np.zeros((2, 8))))
+
+
+def test_kupiec_is_the_likelihood_ratio():
+    hits = np.array([True] * 7 + [False] * 43)
+    expected = 2 * (stats.binom.logpmf(7, 50, 7 / 50) - stats.binom.logpmf(7, 50, 0.05))
+    found = kupiec_test(hits, 0.05)
+    assert found.statistic == pytest.approx(expected)
+    assert found.pvalue == pytest.approx(stats.chi2.sf(expected, 1))
+    assert kupiec_test([False] * 20, 0.05).statistic == pytest.approx(-40 * np.log(0.95))
+
+
+def test_christoffersen_is_the_likelihood_ratio_of_a_chain():
+    hits = np.random.default_rng(0).random(80) < 0.3
+    counts = np.zeros((2, 2))
+    for before, now in itertools.pairwise(hits):
+        counts[int(before), int(now)] += 1
+
+    def log_likelihood(p):  # p[i]: probability of a violation after state i
+        return sum(counts[i, 1] * np.log(p[i]) + counts[i, 0] * np.log(1 - p[i]) for i in (0, 1))
+
+    free = log_likelihood(counts[:, 1] / counts.sum(axis=1))
+    same = log_likelihood([counts[:, 1].sum() / 79] * 2)
+    assert christoffersen_test(hits).statistic == pytest.approx(2 * (free - same))
+    both = christoffersen_test(hits, 0.2)
+    assert both.statistic == pytest.approx(2 * (free - log_likelihood([0.2, 0.2])))
+    assert both.pvalue == pytest.approx(stats.chi2.sf(both.statistic, 2))
+
+
+@pytest.mark.parametrize(
+    "test", [lambda h: kupiec_test(h, 0.2), lambda h: christoffersen_test(h, 0.2)]
+)
+def test_coverage_tests_reject_at_their_level_and_find_what_is_wrong(test):
+    rng = np.random.default_rng(0)
+    right = [test(rng.random(300) < 0.2).pvalue for _ in range(400)]
+    wrong = [test(rng.random(300) < 0.35).pvalue for _ in range(50)]
+    assert 0.02 < np.mean(np.array(right) < 0.05) < 0.09
+    assert np.mean(np.array(wrong) < 0.05) > 0.95
+
+
+def test_kolmogorov_and_smirnov_are_those_of_scipy():
+    u = np.random.default_rng(0).random(40)
+    expected = stats.kstest(u, "uniform")
+    assert pit_test(u) == pytest.approx((expected.statistic, expected.pvalue))
+
+
+def test_anderson_and_darling_are_those_of_draws():
+    rng = np.random.default_rng(0)
+    u = rng.random(30)
+    s = np.sort(u)
+    loop = sum((2 * i - 1) * (np.log(s[i - 1]) + np.log(1 - s[30 - i])) for i in range(1, 31))
+    assert pit_test(u, "ad").statistic == pytest.approx(-30 - loop / 30)
+    j = np.arange(1, 400)
+    limit = (rng.chisquare(1, (20_000, 399)) / (j * (j + 1))).sum(axis=1) + 1 / 400
+    for z in (0.3, 0.8, 1.5, 2.5, 5.0):
+        found = 1 - metrics._anderson_darling_cdf(z)
+        assert found == pytest.approx((limit > z).mean(), abs=0.012)
+    for z, tail in ((1.933, 0.1), (2.492, 0.05), (3.857, 0.01)):  # published percentage points
+        assert 1 - metrics._anderson_darling_cdf(z) == pytest.approx(tail, rel=0.02)
+    assert pit_test(np.zeros(3), "ad").pvalue == 0.0
+    assert metrics._anderson_darling_cdf(0.01) == 0.0
+    assert pit_test(np.arange(0.5, 30) / 30, "ad").pvalue > 0.99
+
+
+def test_reliability_by_group_is_the_share_of_each_group():
+    rng = np.random.default_rng(0)
+    dist = Mixture([Block(np.zeros((400, 1)), np.zeros((1, 1)), np.eye(1))])
+    groups = np.repeat(["wide", "right"], 200)
+    y = np.where(groups == "wide", 3.0, 1.0) * rng.standard_normal(400)
+    for region in ("interval", "hpd"):
+        table = reliability_by_group(dist, y, groups, [0.5, 0.9], region)
+        assert table["group"].tolist() == ["right", "right", "wide", "wide"]
+        for k, (group, level) in enumerate(zip(table["group"], table["level"], strict=True)):
+            low, high = dist.interval(level)[0]
+            inside = ((y >= low) & (y <= high))[groups == group]
+            assert table["coverage"][k] == pytest.approx(inside.mean())
+            assert table["n"][k] == 200
+            assert table["standard_error"][k] == pytest.approx(np.sqrt(level * (1 - level) / 200))
+            assert (table["pvalue"][k] < 0.001) == (group == "wide")
+
+
+def test_wrong_arguments_of_tests_are_refused():
+    with pytest.raises(ValueError, match="True and False"):
+        kupiec_test([0.1, 0.2], 0.1)
+    with pytest.raises(ValueError, match="at least 2"):
+        christoffersen_test([True])
+    with pytest.raises(ValueError, match=r"in \[0, 1\]"):
+        pit_test([0.1, 1.2])
+    with pytest.raises(ValueError, match="method must be one of 'ks', 'ad'"):
+        pit_test([0.1], "cvm")
+    dist = Mixture([Block(np.zeros((2, 1)), np.zeros((1, 1)), np.eye(1))])
+    with pytest.raises(ValueError, match="one label for each density"):
+        reliability_by_group(dist, np.zeros(2), [0, 1, 1])

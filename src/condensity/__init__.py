@@ -1,6 +1,6 @@
 """condensity: conditional densities p(y|x) and the few directions of x they depend on."""
 
-from condensity import datasets, distributions, metrics, scorers, tables, targets
+from condensity import conformal, datasets, distributions, metrics, scorers, tables, targets
 from condensity.distributions import ConditionalMixture
 from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
 from condensity.io.persistence import load, save
@@ -17,6 +17,7 @@ __all__ = [
     "FixedSubspace",
     "Reduced",
     "WithAtoms",
+    "conformal",
     "datasets",
     "distributions",
     "load",

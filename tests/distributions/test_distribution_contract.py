@@ -21,6 +21,7 @@ from condensity.distributions import (
     Distribution,
     LazyDistribution,
     Mixture,
+    mixture_of,
 )
 from condensity.distributions import chunked as chunked_module
 from condensity.targets import MixedDistribution, rounded
@@ -291,6 +292,7 @@ def test_shapes_and_dtypes(dist):
         "log_pdf": (at_each(dist.log_pdf, y), (M,)),
         "pdf_on": (value(dist.pdf_on(y[:2])), (M, 2)),
         "squared_norm": (value(dist.squared_norm()), (M,)),
+        "entropy": (value(dist.entropy(n_draws=10, random_state=0)), (M,)),
         "hpd_level": (at_each(dist.hpd_level, y), (M,)),
         "mean": (value(dist.mean()), (M, *outputs)),
         "var": (value(dist.var()), (M, *outputs)),
@@ -310,6 +312,14 @@ def test_shapes_for_one_output(any_one):
     assert value(any_one.prob(0.0, 1.0)).shape == value(any_one.quantile(0.5)).shape == (M,)
     assert value(any_one.quantile([0.1, 0.2])).shape == value(any_one.interval(0.9)).shape == (M, 2)
     assert all(region.ndim == 2 and region.shape[1] == 2 for region in any_one.hdr(0.5))
+
+
+def test_shapes_of_tails(one):
+    y = some_points(one)
+    assert value(one.partial_moment(0.0)).shape == value(one.expectile(0.5)).shape == (M,)
+    assert value(one.expected_shortfall([0.1, 0.2])).shape == (M, 2)
+    assert value(one.expectile([0.1, 0.2])).shape == (M, 2)
+    assert at_each(lambda_of(one, "twcrps", threshold=0.0), y).shape == (M,)
 
 
 def test_the_mass_is_one(any_one):
@@ -430,6 +440,182 @@ def test_the_score_is_that_of_draws(any_one):
     )
 
 
+def a_threshold(one):
+    """A number amid all densities, and not their mean."""
+    return float(value(one.mean()).mean() + 0.2 * value(one.std()).mean())
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 3])
+def test_partial_moments_are_integrals(one, order):
+    t = a_threshold(one)
+    found = {tail: value(one.partial_moment(t, order, tail)) for tail in ("lower", "upper")}
+    for i in range(M):
+        y, w = rule(one, i, t)
+        mass = w * value(one.pdf_on(y))[i]
+        above = mass[y > t] @ (y[y > t] - t) ** order
+        below = mass[y < t] @ (t - y[y < t]) ** order
+        assert found["upper"][i] == pytest.approx(above, rel=1e-6, abs=1e-9)
+        assert found["lower"][i] == pytest.approx(below, rel=1e-6, abs=1e-9)
+
+
+def test_a_threshold_far_away_leaves_one_tail(one):
+    mean, far = value(one.mean()), 1e3
+    np.testing.assert_allclose(value(one.partial_moment(far, 1, "lower")), far - mean, rtol=1e-9)
+    np.testing.assert_allclose(value(one.partial_moment(-far)), far + mean, rtol=1e-9)
+    for t, tail in ((far, "upper"), (-far, "lower")):
+        np.testing.assert_allclose(value(one.partial_moment(t, 2, tail)), 0, atol=1e-12)
+
+
+def test_a_shortfall_is_the_mean_beyond_a_quantile(one):
+    q = 0.2
+    lower, upper = (value(one.expected_shortfall(q, tail)) for tail in ("lower", "upper"))
+    for i in range(M):
+        end = float(value(one.compute()[i].quantile(q))[0])
+        y, w = rule(one, i, end)
+        mass = w * value(one.pdf_on(y))[i]
+        assert lower[i] == pytest.approx(mass[y < end] @ y[y < end] / q, rel=1e-6)
+        assert upper[i] == pytest.approx(mass[y > end] @ y[y > end] / (1 - q), rel=1e-6)
+    both = value(one.expected_shortfall([0.01, q]))
+    np.testing.assert_allclose(both[:, 1], lower, rtol=1e-12)
+    assert (both[:, 0] < lower).all()
+
+
+def test_an_expectile_balances_both_sides(one):
+    q, found = 0.15, value(one.expectile(0.15))
+    for i in range(M):
+        y, w = rule(one, i, found[i])
+        mass = w * value(one.pdf_on(y))[i] * (y - found[i])
+        above, below = mass[y > found[i]].sum(), -mass[y < found[i]].sum()
+        assert q * above == pytest.approx((1 - q) * below, rel=1e-6)
+    means = value(one.expectile([0.15, 0.5]))
+    np.testing.assert_allclose(means, np.column_stack([found, value(one.mean())]), rtol=1e-9)
+
+
+@pytest.mark.parametrize("tail", ["lower", "upper"])
+def test_a_threshold_weighted_score_is_an_integral_of_one_side(one, tail):
+    points, t = some_points(one), a_threshold(one)
+    found = at_each(lambda_of(one, "twcrps", threshold=t, tail=tail), points)
+    for i in range(M):
+        y, w = rule(one, i, t, points[i])
+        F = value(one.compute()[np.full(len(y), i)].cdf(y))
+        side = y > t if tail == "upper" else y < t
+        expected = w[side] @ (F[side] - (y[side] > points[i])) ** 2
+        assert found[i] == pytest.approx(expected, rel=1e-6, abs=1e-8)
+
+
+def test_both_threshold_weighted_scores_are_the_score(one):
+    y = some_points(one)
+    for t in (a_threshold(one), 50.0, -50.0):
+        asked = [lambda_of(one, "twcrps", threshold=t, tail=tail) for tail in ("lower", "upper")]
+        both = [at_each(question, y) for question in asked]
+        np.testing.assert_allclose(sum(both), at_each(one.crps, y), rtol=1e-7, atol=1e-8)
+
+
+def test_entropies_are_integrals(one):
+    for i in range(M):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            expected = integral(one, i, lambda y, p: np.where(p > 0, -p * np.log(p), 0.0))
+        assert value(one.entropy())[i] == pytest.approx(expected, abs=1e-5)
+
+
+def test_entropies_of_two_outputs_are_integrals(two):
+    _, points, step = grid_of_two(two, 0)
+    p = value(two.pdf_on(points))[0]
+    expected = -step * np.sum(p * np.log(np.maximum(p, 1e-300)))
+    found = value(two.entropy(n_draws=20_000, random_state=0))[0]
+    assert found == pytest.approx(expected, abs=0.04)
+
+
+def others(dist):
+    """Densities in other rows: of the same kind, but different."""
+    return (dist.compute() if isinstance(dist, LazyDistribution) else dist), dist.compute()[::-1]
+
+
+def test_divergences_are_integrals(one):
+    p, q = others(one)
+    found = p.kl(q)
+    for i in range(M):
+        y, w = rule(one, i)
+        logs = [d.compute()[np.full(len(y), i)].log_pdf(y) for d in (p, q)]
+        assert found[i] == pytest.approx(
+            w @ (np.exp(logs[0]) * (logs[0] - logs[1])), rel=1e-6, abs=1e-5
+        )
+    np.testing.assert_allclose(p.kl(p), 0, atol=1e-6)
+
+
+def test_distances_are_integrals(one):
+    p, q = others(one)
+    found = p.l2_distance(q)
+    for i in range(M):
+        cuts = q[i].quantile(tails())[0]  # the panels follow both densities
+        nodes, w = rule(one, i, *cuts)
+        gap = p.compute().pdf_on(nodes)[i] - q.pdf_on(nodes)[i]
+        assert found[i] ** 2 == pytest.approx(w @ gap**2, rel=1e-6, abs=1e-7)
+    np.testing.assert_allclose(p.l2_distance(p), 0, atol=1e-6 * p.squared_norm().max() ** 0.5)
+
+
+def test_divergences_and_distances_of_two_outputs_are_integrals(two):
+    p, q = others(two)
+    _, points, step = grid_of_two(two, 0)
+    ours, theirs = p.compute().pdf_on(points)[0], q.pdf_on(points)[0]
+    missed = 1 - step * theirs.sum()  # the grid follows p
+    squares = step * np.sum((ours - theirs) ** 2)
+    if missed < 1e-3:
+        assert p.l2_distance(q)[0] ** 2 == pytest.approx(squares, rel=1e-2)
+    ratio = np.log(np.maximum(ours, 1e-300) / np.maximum(theirs, 1e-300))
+    found = p.kl(q, n_draws=20_000, random_state=0)[0]
+    assert found == pytest.approx(step * np.sum(ours * ratio), rel=0.05)
+    assert p.kl(q, n_draws=50, random_state=1)[1] == p.kl(q, n_draws=50, random_state=1)[1]
+
+
+def test_lazy_densities_are_compared_in_memory(dist):
+    if not isinstance(dist, LazyDistribution):
+        pytest.skip("these densities are compared as they are")
+    for question in (dist.kl, dist.l2_distance, lambda q: mixture_of([dist, q])):
+        with pytest.raises(TypeError, match=r"compute\(\) them first"):
+            question(dist.compute())
+
+
+def test_conditional_densities_are_joint_over_marginal(two):
+    given = value(two.mean())[:, 1].mean() + 0.1
+    rest = two.condition(1, given)
+    assert (len(rest), rest.n_outputs) == (M, 1)
+    y = value(two.mean())[:, 0] + 0.2 * value(two.std())[:, 0]
+    joint = two.compute().log_pdf(np.column_stack([y, np.full(M, given)]))
+    marginal = two.compute().marginal(1).log_pdf(given)
+    np.testing.assert_allclose(at_each(rest.log_pdf, y), joint - marginal, rtol=1e-9, atol=1e-10)
+
+
+def test_conditioning_on_the_first_output_leaves_the_second(two):
+    values = value(two.mean())[:, :1] + 0.1
+    p = others(two)[0]
+    rest = p.condition([0], values)
+    y = value(two.mean())[:, 1]
+    joint = two.compute().log_pdf(np.column_stack([values, y]))
+    expected = joint - two.compute().marginal(0).log_pdf(values)
+    np.testing.assert_allclose(value(rest.log_pdf(y)), expected, rtol=1e-9, atol=1e-10)
+    if isinstance(two, LazyDistribution):
+        with pytest.raises(TypeError, match="the same for all rows"):
+            two.condition(0, values)
+
+
+def test_all_outputs_cannot_be_given(dist):
+    with pytest.raises(ValueError, match="none is left"):
+        dist.condition(list(range(dist.n_outputs)), np.ones(dist.n_outputs))
+
+
+def test_a_mixture_of_densities_is_their_weighted_sum(smooth):
+    p, q = others(smooth)
+    y, weights = some_points(smooth), np.array([[1.0, 3.0], [0.0, 2.0], [1.0, 0.0]])
+    for w in (weights, weights[0], None):
+        shares = np.broadcast_to(np.ones(2) if w is None else w, (M, 2))
+        shares = shares / shares.sum(axis=1, keepdims=True)
+        expected = shares[:, 0] * p.compute().pdf(y) + shares[:, 1] * q.pdf(y)
+        mixed = mixture_of([p, q], w)
+        assert isinstance(mixed, ChunkedDistribution) == isinstance(p, ChunkedDistribution)
+        np.testing.assert_allclose(mixed.pdf(y), expected, rtol=1e-12)
+
+
 def test_levels_of_regions_are_integrals(one):
     y, found = some_points(one), at_each(one.hpd_level, some_points(one))
     for i in range(M):
@@ -545,6 +731,10 @@ ONE_OUTPUT = {
     "interval": lambda dist: dist.interval(0.9),
     "crps": lambda dist: dist.crps(0.0),
     "hdr": lambda dist: dist.hdr(0.9),
+    "partial_moment": lambda dist: dist.partial_moment(0.0),
+    "expected_shortfall": lambda dist: dist.expected_shortfall(0.1),
+    "expectile": lambda dist: dist.expectile(0.1),
+    "twcrps": lambda dist: dist.twcrps(0.0, 0.0),
     "frozen": lambda dist: dist.frozen(0),
 }
 
@@ -655,3 +845,73 @@ def test_atoms_have_their_share_of_the_draws(mixed):
 def test_what_has_no_counterpart_elsewhere_is_refused(name):
     with pytest.raises(TypeError, match=r"dist\.continuous"):
         getattr(dist_of("atoms"), name)()
+
+
+@pytest.mark.parametrize("q", [0.0, 1.0, [0.5, 95], np.nan])
+def test_levels_of_tails_are_probabilities(one, q):
+    for question in (one.expected_shortfall, one.expectile):
+        with pytest.raises(ValueError, match=r"strictly between 0 and|contains NaN"):
+            value(question(q))
+
+
+def test_a_tail_is_lower_or_upper(one):
+    with pytest.raises(ValueError, match="tail must be 'lower' or 'upper', got 'left'"):
+        value(one.partial_moment(0.0, 1, "left"))
+    with pytest.raises(ValueError, match="order must be an integer between 0 and 8, got -1"):
+        value(one.partial_moment(0.0, -1))
+
+
+@pytest.mark.parametrize("order", [0, 1, 3])
+@pytest.mark.parametrize("tail", ["lower", "upper"])
+def test_partial_moments_of_atoms_are_sums(mixed, order, tail):
+    side = 1 if tail == "upper" else -1
+    row = mixed.compute()
+    for t in (float(row.atoms[0]), float(row.mean()[0])):
+        found = value(mixed.partial_moment(t, order, tail))
+        for i in range(M):
+            expected = sum(
+                mass * (side * (atom - t)) ** order
+                for atom, mass in zip(row.atoms, row.masses[i], strict=True)
+                if side * (atom - t) > 0
+            )
+            if row.continuous is not None:
+                beside = row.continuous.partial_moment(t, order, tail)[i]
+                expected += (1 - row.masses[i].sum()) * beside
+            assert found[i] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_shortfalls_and_expectiles_of_atoms_are_those_of_draws(mixed):
+    draws = np.sort(value(mixed.sample(40_000, random_state=0)), axis=1)
+    scale = value(mixed.std()).max()
+    lowest = draws[:, : len(draws[0]) // 5].mean(axis=1)
+    found = value(mixed.expected_shortfall(0.2))
+    np.testing.assert_allclose(found, lowest, atol=0.02 * scale)
+    e = value(mixed.expectile(0.8))
+    above = np.maximum(draws - e[:, None], 0).mean(axis=1)
+    below = np.maximum(e[:, None] - draws, 0).mean(axis=1)
+    np.testing.assert_allclose(0.8 * above, 0.2 * below, atol=0.01 * scale)
+
+
+def test_the_entropy_of_atoms_is_that_of_their_density(mixed):
+    row, found = mixed.compute(), value(mixed.entropy())
+    for i in range(M):
+        masses = row.masses[i][row.masses[i] > 0]
+        expected = -sum(mass * np.log(mass) for mass in masses)
+        rest = 1 - masses.sum()
+        if row.continuous is not None and rest > 0:
+            expected += rest * (row.continuous.entropy()[i] - np.log(rest))
+        assert found[i] == pytest.approx(expected, abs=1e-5)
+
+
+def test_questions_that_atoms_do_not_answer_name_another_one(mixed):
+    row = mixed.compute()
+    for ask in (
+        lambda: row.kl(row),
+        lambda: row.l2_distance(row),
+        lambda: row.twcrps(0.0, 0.0),
+        lambda: mixture_of([row, row]),
+    ):
+        with pytest.raises(TypeError, match=r"with atoms: ask dist\.continuous"):
+            ask()
+    with pytest.raises(ValueError, match="none is left"):
+        row.condition(0, 1.0)

@@ -8,7 +8,7 @@ many rows and for Dask collections.
 from condensity.distributions.base import Distribution
 from condensity.distributions.block import Block
 from condensity.distributions.bounded import BoundedMixture, Bounds
-from condensity.distributions.chunked import ChunkedDistribution
+from condensity.distributions.chunked import ChunkedDistribution, mixture_of
 from condensity.distributions.frozen import Frozen
 from condensity.distributions.lazy import LazyDistribution
 from condensity.distributions.mixture import Mixture
@@ -26,4 +26,5 @@ __all__ = [
     "Frozen",
     "LazyDistribution",
     "Mixture",
+    "mixture_of",
 ]

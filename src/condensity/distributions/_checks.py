@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from condensity._typing import Array, Indices
+from condensity._utils.parameters import check_count
 from condensity.distributions.block import Block
 
 #: Maximum number of terms in the slope of the map of several outputs with bounds.
@@ -71,6 +72,15 @@ def row_bound(bound: ArrayLike, rows: int, name: str) -> Array:
     return np.broadcast_to(out.reshape(-1), (rows,))
 
 
+def one_for_all(name: str, *values: Any) -> None:
+    """Raise an error unless all ``values`` are numbers, the same for all rows."""
+    if any(np.ndim(value) for value in values):
+        raise TypeError(
+            f"{name} must be {'numbers' if len(values) > 1 else 'a number'} for Dask collections: "
+            "compute() the densities for values that differ by row"
+        )
+
+
 def ordered_bounds(lower: ArrayLike, upper: ArrayLike, rows: int) -> tuple[Array, Array]:
     """Bounds (m,) and (m,), with lower <= upper in every row."""
     a, b = row_bound(lower, rows, "lower"), row_bound(upper, rows, "upper")
@@ -99,6 +109,91 @@ def probability(level: float) -> float:
     return float(level)
 
 
+def levels_of(q: ArrayLike, name: str = "q") -> Array:
+    """Probabilities strictly between 0 and 1: a number or (k,)."""
+    out = as_numbers(q, name)
+    invalid = out[~((out > 0) & (out < 1))]
+    if out.ndim > 1 or invalid.size:
+        raise ValueError(
+            f"{name} must be a number or a one-dimensional array of numbers strictly between 0 and "
+            f"1, got {invalid[0] if invalid.size else f'shape {out.shape}'}: pass probabilities "
+            "such as 0.95"
+        )
+    return out
+
+
+def side_of(tail: str) -> float:
+    """1 for the upper tail, -1 for the lower one."""
+    if tail not in ("lower", "upper"):
+        raise ValueError(f"tail must be 'lower' or 'upper', got {tail!r}")
+    return 1.0 if tail == "upper" else -1.0
+
+
+def tail_question(
+    threshold: ArrayLike, order: Any, tail: str, rows: int
+) -> tuple[Array, int, float]:
+    """Thresholds (m,), the order of a partial moment, and its side: 1 or -1."""
+    t = row_bound(threshold, rows, "threshold")
+    return t, check_count("order", order, low=0, high=8), side_of(tail)
+
+
+def given_and_rest(
+    columns: int | Sequence[int], values: ArrayLike, rows: int, total: int
+) -> tuple[Indices, Indices, Array]:
+    """Outputs that are given, the others, and the values of the given ones, (m, given)."""
+    given = columns_of(columns, total)
+    if len(given) == total:
+        raise ValueError(
+            f"columns contains all {total} outputs, so none is left: give fewer columns, or use "
+            "log_pdf for the density at a point"
+        )
+    out = as_numbers(values, "values")
+    if out.ndim == 1 and len(given) == 1 and out.shape == (rows,):
+        out = out[:, None]
+    try:
+        out = np.broadcast_to(out, (rows, len(given)))
+    except ValueError:
+        raise ValueError(
+            f"values must have shape ({rows}, {len(given)}), one row for each density and one "
+            f"column for each of columns, or ({len(given)},) for all densities, got {out.shape}"
+        ) from None
+    if not np.isfinite(out).all():
+        raise ValueError("values contains infinity: a density can be conditioned on finite values")
+    return given, np.setdiff1d(np.arange(total), given), out
+
+
+def inside(free: Array, values: Array) -> None:
+    """Raise an error unless all ``values`` lie between their bounds: ``free`` is finite there."""
+    bad = ~np.isfinite(free)
+    if bad.any():
+        raise ValueError(
+            f"values contains {values[bad][0]:g}, at or beyond a bound, where the density is zero: "
+            "pass values strictly between the bounds"
+        )
+
+
+def same_kind(name: str, ours: Any, theirs: Any) -> None:
+    """Raise an error unless two densities have the same rows, outputs and bounds."""
+    if not hasattr(theirs, "log_pdf"):
+        raise TypeError(
+            f"other must be a Distribution, as predict_dist returns it, got {type(theirs).__name__}"
+        )
+    sizes = [(len(dist), dist.n_outputs) for dist in (ours, theirs)]
+    if sizes[0] != sizes[1]:
+        raise ValueError(
+            f"{name} needs densities with the same rows and outputs, got {sizes[0][0]} rows of "
+            f"{sizes[0][1]} outputs and {sizes[1][0]} rows of {sizes[1][1]}: predict both for the "
+            "same inputs"
+        )
+    ends = [dist._free_coordinate()[1] for dist in (ours, theirs)]  # refused for Dask collections
+    if hasattr(ours, "ask") or hasattr(theirs, "ask"):
+        return  # computed chunk by chunk, and checked there
+    if not (ends[0] is ends[1] or (ends[0] and ends[1] and ends[0].equals(ends[1]))):
+        raise ValueError(
+            f"{name} needs densities with the same bounds: fit both estimators with the same bounds"
+        )
+
+
 def one_output(columns: int, what: str) -> None:
     """Raise an error unless dy = 1; ``what`` is the name of the method."""
     if columns != 1:
@@ -123,6 +218,21 @@ def columns_of(columns: int | Sequence[int], total: int) -> NDArray[np.intp]:
             f"columns contains an output twice, got {columns!r}: list each output once"
         )
     return out
+
+
+def shares_of(weights: ArrayLike | None, rows: int, count: int) -> Array:
+    """Weights (rows, count) with sums one, from (count,) or (rows, count)."""
+    out = np.asarray(np.ones(count) if weights is None else weights, dtype=float)
+    if out.ndim < 2:
+        return np.broadcast_to(mixing_weights(out, count), (rows, count))
+    valid = out.shape == (rows, count) and (np.isfinite(out) & (out >= 0)).all()
+    if not valid or not (out.sum(axis=1) > 0).all():
+        raise ValueError(
+            f"weights must have shape ({count},) or ({rows}, {count}), with finite numbers >= 0 "
+            f"that are not all 0 in a row, got shape {out.shape}"
+        )
+    shares: Array = out / out.sum(axis=1, keepdims=True)
+    return shares
 
 
 def mixing_weights(weights: ArrayLike | None, count: int) -> Array:

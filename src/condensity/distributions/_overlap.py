@@ -46,6 +46,12 @@ def overlap(a: Block, b: Block) -> Array:
     return out
 
 
+def inner_product(ours: Sequence[Block], theirs: Sequence[Block]) -> Array:
+    """``int p q dy`` of each row of two mixtures: (m,)."""
+    pairs = [overlap(a, b) for a in ours for b in theirs]
+    return np.asarray(sum(pairs, np.zeros(len(ours[0]))))
+
+
 def mean_difference_of_blocks(blocks: Sequence[Block], c: UnivariateMixtures) -> Array:
     """``E|Y - Y'|`` of one output for each row (m,); ``c`` has the components of the blocks."""
     if not waves.possible(blocks):

@@ -1,6 +1,7 @@
-"""Integrals of densities with bounds, by quadrature: accurate to 1e-8.
+"""Integrals by quadrature: moments for two bounds, parts of the CRPS, entropies.
 
-Such a density is a Gaussian mixture of free coordinates u, mapped to y(u) between the bounds.  For
+The errors are about 1e-8; those of entropies are below 1e-5.  A density with bounds is a Gaussian
+mixture of free coordinates u, mapped to y(u) between the bounds; without bounds, u is y.  For
 smooth integrands that vanish at both ends, the trapezoidal rule converges exponentially.  With step
 h its error is of order ``exp(-2 pi d / h)``, where the integrand is analytic up to the distance d
 from the real line.  A Gaussian of unit width allows h = 1/2.  A logistic function of width w has
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from condensity._typing import Array
+from condensity._typing import Array, Mask
 from condensity._utils.numerics import row_blocks
 from condensity.distributions import _waves as waves
 from condensity.distributions._univariate import ROOT_2PI, UnivariateMixtures
@@ -33,6 +34,11 @@ NODES, PANEL = 16, 4.0
 MOST_DIGITS = 1e-5
 #: Beyond this u, the distance of y to its bound is below rounding error.
 STEEP = 40.0
+#: Probabilities up to this are rounding errors of the distribution function.
+ROUNDING = 1e-13
+#: Step of the trapezoidal rule for entropies, in standard deviations of the narrowest Gaussian, and
+#: densities, in units of its height, that add nothing to them.
+ENTROPY_STEP, FAINT = 0.25, 1e-12
 
 
 def bounded_mean(free: Mixture, bounds: Bounds) -> Array:
@@ -68,7 +74,7 @@ def _moments_below_top(free: Mixture, bounds: Bounds) -> tuple[Array, Array]:
 
     ``E[D] = int F dy`` and ``E[D^2] = 2 int (top - y) F dy``.
     """
-    low, high = _range(free)
+    low, high = _range(free, bounds)
     top, moments = _bounded(bounds, 0, high), np.zeros((2, len(free)))
     for offsets, F, share in _cdf_panels(free, bounds, high, low, high):
         share *= F
@@ -110,30 +116,123 @@ def bounded_covariance(blocks: Sequence[Block], bounds: Bounds, means: Array) ->
     return total
 
 
+def bounded_partial_moment(
+    free: Mixture, bounds: Bounds, order: int, side: float, t: Array
+) -> Array:
+    """``E max(side (Y - t_i), 0)^order`` of one output with two bounds, ``side`` 1 or -1: (r,).
+
+    ``order int |y - t|^(order - 1) P dy`` over the side of t, where P is F below and 1 - F above.
+    """
+    low, high = _range(free, bounds)
+    w = np.clip(bounds.free(t[:, None])[:, 0], low, high)
+    at_w = _bounded(bounds, 0, w)
+    total = np.maximum(side * (at_w - t), 0.0) ** order  # t at or beyond the bound
+    ends = (w, high) if side > 0 else (low, w)
+    for offsets, F, share in _cdf_panels(free, bounds, w, *ends):
+        distance = np.abs(_bounded(bounds, 0, w[:, None] + offsets) - t[:, None])
+        tail = 1 - F if side > 0 else F
+        total += order * np.einsum("rt,rt->r", distance ** (order - 1) * tail, share)
+    return np.asarray(total)
+
+
 def bounded_crps(free: Mixture, bounds: Bounds, y: Array) -> Array:
-    """CRPS ``int (F - 1{Y >= y_i})^2 dY`` of one output between two bounds at ``y`` (r,): (r,).
+    """CRPS ``int (F - 1{Y >= y_i})^2 dY`` of one output between two bounds at ``y`` (r,): (r,)."""
+    return np.asarray(sum(squared_tails(free, bounds, y)))
+
+
+def squared_tails(free: Mixture, bounds: Bounds | None, y: Array) -> tuple[Array, Array]:
+    """``int F^2 dY`` below ``y`` (r,) and ``int (1 - F)^2 dY`` above it: (r,) and (r,).
 
     The integral over u goes from the point w, the nearest one to u(y) where ``0 < F < 1``, to both
     sides in panels, as far as both the slope dy/du and ``F (1 - F)`` differ from zero.
     """
-    low, high = _range(free)
-    w = np.clip(bounds.free(y[:, None])[:, 0], low, high)
-    total = np.abs(y - _bounded(bounds, 0, w))
+    low, high = _range(free, bounds)
+    w = np.clip(y if bounds is None else bounds.free(y[:, None])[:, 0], low, high)
+    beyond = y - (w if bounds is None else _bounded(bounds, 0, w))
+    below, above = np.maximum(beyond, 0.0), np.maximum(-beyond, 0.0)
     for offsets, F, share in _cdf_panels(free, bounds, w, low, high):
-        total += np.einsum("rt,rt->r", np.where(offsets < 0, F, 1 - F) ** 2, share)
-    return np.asarray(total)
+        left = offsets < 0
+        tail = np.where(left, F, 1 - F)
+        tail[tail < ROUNDING] = 0.0
+        share *= tail**2
+        below += share[:, left].sum(axis=1)
+        above += share[:, ~left].sum(axis=1)
+    return below, above
 
 
-def _range(free: Mixture) -> tuple[Array, Array]:
+def threshold_weighted_crps(
+    free: Mixture, bounds: Bounds | None, y: Array, t: Array, side: float
+) -> Array:
+    """``int (F - 1{Y >= y_i})^2 dY`` over the side of ``t`` (r,): (r,).
+
+    Above t it is the sum of ``int F^2`` from t to y and ``int (1 - F)^2`` from y on, if y > t.
+    """
+    end = np.maximum(y, t) if side > 0 else np.minimum(y, t)
+    tails, at_t = squared_tails(free, bounds, end), squared_tails(free, bounds, t)
+    both, cut = sum(tails), at_t[0] if side > 0 else at_t[1]
+    return np.maximum(both - cut, 0.0)
+
+
+def mean_log(free: Mixture, bounds: Bounds | None, other: Mixture | None) -> Array:
+    """``E log p(Y)`` of one output, or ``E log p(Y) - E log q(Y)`` with another density q: (r,).
+
+    The trapezoidal rule in u, with rows around their means.  Ratios of densities do not depend on
+    the coordinate; the logarithm of a density in y adds ``E log du/dy``.
+    """
+    out = np.empty(len(free))
+    middle = free.mean()
+    moved = [d.moved(-middle[:, None]) for d in (free, other) if d is not None]
+    low, high = _range(moved[0], None)
+    step = ENTROPY_STEP * min(_narrowest(b) for d in moved for b in d.blocks)
+    u = step * np.arange(np.floor(low.min() / step), np.ceil(high.max() / step) + 1)
+    for rows in row_blocks(len(free), 4 * len(u)):
+        p = _pdf_on(moved[0][rows], u)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_p = np.log(p)
+            if other is not None:
+                log_p -= _log_pdf_on(moved[1][rows], u, p > 0)
+            elif bounds is not None:
+                log_p += bounds.log_volume((middle[rows, None] + u)[..., None])
+            out[rows] = step * np.where(p > 0, p * log_p, 0.0).sum(axis=1)
+    return out
+
+
+def _pdf_on(p: Mixture, u: Array) -> Array:
+    """Densities at the points ``u`` (G,), or zero where they are faint: (r, G)."""
+    if not waves.possible(p.blocks):
+        return p.pdf_on(u)
+    out, unknown = waves.pdf_on(p.blocks, u, FAINT)
+    rows = np.flatnonzero(unknown.all(axis=1))
+    if len(rows):
+        out[rows] = p[rows].pdf_on(u)
+    return out
+
+
+def _log_pdf_on(q: Mixture, u: Array, needed: Mask) -> Array:
+    """``log q`` at the points ``u`` (G,), exact in its tails where the value is ``needed``."""
+    possible = waves.possible(q.blocks)
+    values = waves.density_on(q.blocks, u, needed) if possible else q.pdf_on(u)
+    rows, points = np.nonzero(needed & (values == 0))  # underflow
+    log_q: Array = np.log(values)
+    for part in row_blocks(len(rows), q.width):
+        r, g = rows[part], points[part]
+        log_q[r, g] = q[r].log_pdf(u[g])
+    return log_q
+
+
+def _range(free: Mixture, bounds: Bounds | None) -> tuple[Array, Array]:
     """The interval of u where neither ``F (1 - F)`` nor the slope dy/du is zero: (r,) and (r,)."""
-    c = free.components("crps")
-    low, high = (c.means - REACH * c.sds).min(axis=1), (c.means + REACH * c.sds).max(axis=1)
-    ends = (np.clip(np.broadcast_to(end, (len(c),)), -STEEP, STEEP) for end in (low, high))
+    c, kind = free.components("crps"), 0.0 if bounds is None else bounds.exponential(0)
+    # A slope that grows like exp(u) moves what counts by half a variance.
+    reach = (REACH + (c.sds if kind else 0.0)) * c.sds
+    limit = STEEP if kind is None else np.inf
+    low, high = (c.means - reach).min(axis=1), (c.means + reach).max(axis=1)
+    ends = (np.clip(np.broadcast_to(end, (len(c),)), -limit, limit) for end in (low, high))
     return next(ends), next(ends)
 
 
 def _cdf_panels(
-    free: Mixture, bounds: Bounds, w: Array, low: Array, high: Array
+    free: Mixture, bounds: Bounds | None, w: Array, low: Array, high: Array
 ) -> Iterator[tuple[Array, Array, Array]]:
     """A Gauss-Legendre rule in panels from w (r,) to ``low`` and ``high``, in pieces.
 
@@ -141,14 +240,16 @@ def _cdf_panels(
     """
     if not len(free):
         return
-    step = PANEL * min(1.0, min(_narrowest(block) for block in free.blocks))
+    narrowest = min(_narrowest(block) for block in free.blocks)
+    step = PANEL * (narrowest if bounds is None else min(1.0, narrowest))
     first, last = -np.ceil((w - low).max() / step), np.ceil((high - w).max() / step)
     x, share = np.polynomial.legendre.leggauss(NODES)
     panels = np.arange(first, last)
     for part in row_blocks(len(panels), NODES * len(free)):
         offsets = step * (panels[part, None] + 0.5 + 0.5 * x).ravel()
-        slope = np.exp(-bounds.log_volume((w[:, None] + offsets)[..., None]))
-        slope *= np.tile(0.5 * step * share, panels[part].size)
+        slope = np.tile(0.5 * step * share, (len(free), panels[part].size))
+        if bounds is not None:
+            slope *= np.exp(-bounds.log_volume((w[:, None] + offsets)[..., None]))
         yield offsets, free.cdf_around(w, offsets), slope
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condensity._typing import Array, Indices, Mask
-from condensity._utils.numerics import row_blocks
+from condensity._utils.numerics import log_sum_exp, row_blocks
 from condensity.distributions._univariate import ROOT_2PI
 from condensity.distributions.block import Block
 
@@ -36,6 +36,9 @@ ZERO = 40.0
 #: Values of a density below this part of its unit are not taken from a series: its error, about
 #: 1e-14, would be more than 1e-7 of them.
 FAINT = 1e-7
+#: Exponent that lifts the tails of a density, in units of its widest Gaussian; number of values in
+#: the tails of a row for which this is worth while; largest exponent, which limits rounding errors.
+STEEP, MANY, MOST_STEEP = 8.0, 16, 1e4
 #: Largest distance of a point from the middle of a grid, in periods, for which a series is used.
 FAR = 8.0
 #: A grid of G points needs G K exponentials of K Gaussians or J (G + K) products of J frequencies.
@@ -157,11 +160,12 @@ def take(blocks: Sequence[Block], rows: Indices) -> Sequence[Block]:
     return blocks if len(rows) == len(blocks[0]) else [block.take(rows) for block in blocks]
 
 
-def pdf_on(blocks: Sequence[Block], y: Array) -> tuple[Array, Mask]:
+def pdf_on(blocks: Sequence[Block], y: Array, faint: float = FAINT) -> tuple[Array, Mask]:
     """Densities at the points ``y`` (G,): (m, G); and where they are unknown.
 
-    The known values have a relative error below 1e-6.  Values that are small compared with the
-    height of the Gaussians are unknown, and so are those of rows that need too many frequencies.
+    The known values have a relative error below 1e-6.  Values up to ``faint``, in units of the
+    height of the Gaussians, are unknown, and so are those of rows that need too many frequencies.
+    With a smaller ``faint`` their relative error is 1e-13 over their height.
     """
     out = np.zeros((len(blocks[0]), len(y)))
     lower, upper = ends(blocks)
@@ -178,10 +182,44 @@ def pdf_on(blocks: Sequence[Block], y: Array) -> tuple[Array, Mask]:
             table = np.concatenate([np.cos(angles), np.sin(angles)])
             values[piece] += np.concatenate([phi.real, phi.imag], axis=1) @ (2 / period * table)
         unit = sum(block.weights.sum(axis=1) / (ROOT_2PI * block.factor[0, 0]) for block in own)
-        values[values <= FAINT * np.asarray(unit)[:, None]] = 0.0
+        values[values <= faint * np.asarray(unit)[:, None]] = 0.0
         out[rows] = values
     out[(y < lower[:, None]) | (y > upper[:, None])] = 0.0
     return out, out == 0
+
+
+def density_on(blocks: Sequence[Block], y: Array, needed: Mask | None = None) -> Array:
+    """Densities at the points ``y`` (G,), with a relative error below 1e-6: (m, G).
+
+    In the tails, where the series of p has no correct digits, that of ``p(y) exp(c y)`` has some.
+    What remains are sums of Gaussians.  Small values are computed where they are ``needed``; None:
+    wherever they are not zero.
+    """
+    out, faint = pdf_on(blocks, y)
+    faint &= nonzero(blocks, y) if needed is None else needed
+    steep = STEEP / max(float(block.factor[0, 0]) for block in blocks)
+    for power in (steep, -steep):
+        rows = np.flatnonzero(faint.sum(axis=1) >= MANY)
+        if len(rows) and steep * np.abs(y).max() < MOST_STEEP:
+            log_mass, tilted = _tilted([block.take(rows) for block in blocks], power)
+            values, unknown = pdf_on(tilted, y)
+            with np.errstate(over="ignore", invalid="ignore"):  # not where p is faint
+                values *= np.exp(log_mass[:, None] - power * y)
+            out[rows] = np.where(faint[rows], values, out[rows])
+            faint[rows] &= unknown
+    row, point = np.nonzero(faint)
+    for part in row_blocks(len(row), sum(len(block.centers) for block in blocks)):
+        r, g = row[part], point[part]
+        out[r, g] = sum(block.take(r).pdf(y[g, None]) for block in blocks)
+    return out
+
+
+def _tilted(blocks: Sequence[Block], power: float) -> tuple[Array, Sequence[Block]]:
+    """``log E exp(power Y)`` (m,), and the blocks of the normalised ``p(y) exp(power y)``."""
+    tilted = [block.tilt(np.array([power])) for block in blocks]
+    log_mass = log_sum_exp(np.concatenate([block.log_weights for block in tilted], axis=1))
+    logs = [block.log_weights - log_mass[:, None] for block in tilted]
+    return log_mass, [block.weighted(log) for block, log in zip(tilted, logs, strict=True)]
 
 
 def nonzero(blocks: Sequence[Block], y: Array) -> Mask:

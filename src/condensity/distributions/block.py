@@ -296,6 +296,38 @@ class Block:
         factor: Any = np.linalg.cholesky(self.covariance[np.ix_(columns, columns)])
         return replace(self, centers=self.centers[:, columns], factor=factor, shift=shift)
 
+    def condition(self, given: Indices, rest: Indices, values: Array) -> Block:
+        """The block of some outputs given the others, without the normalisation of the weights.
+
+        ``N(y; mu, S) = N(y_g; mu_g, S_gg) N(y_r; mu_r + B (y_g - mu_g), S_rr - B S_gr)`` with ``B =
+        S_rg S_gg^-1``.
+
+        Parameters
+        ----------
+        given : ndarray of int
+            Outputs that are given.
+        rest : ndarray of int
+            The other outputs.
+        values : ndarray of shape (m, len(given))
+            Values of the given outputs, one row for each density.
+
+        Returns
+        -------
+        Block
+            Gaussians of the other outputs; their weights sum to the density at ``values``.
+        """
+        cov, part = self.covariance, self.marginal(given)
+        slope = np.linalg.solve(cov[np.ix_(given, given)], cov[np.ix_(given, rest)]).T
+        moved = values if self.shift is None else values - self.shift[:, given]
+        step = moved @ slope.T
+        spread: Any = np.linalg.cholesky(cov[np.ix_(rest, rest)] - slope @ cov[np.ix_(given, rest)])
+        return replace(
+            self.weighted(part.log_weights + part.log_kernels(values)),
+            centers=self.centers[:, rest] - self.centers[:, given] @ slope.T,
+            factor=spread,
+            shift=step if self.shift is None else step + self.shift[:, rest],
+        )
+
     def place(self, row: Indices, k: Indices, noise: Array) -> Array:
         """Points ``shift_i + scale_i (c_k + L e)``.
 

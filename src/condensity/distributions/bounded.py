@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,22 @@ class Bounds:
 
     lower: Array
     upper: Array
+
+    def equals(self, other: Bounds) -> bool:
+        """Whether all bounds are the same.
+
+        Parameters
+        ----------
+        other : Bounds
+            Bounds of as many outputs.
+
+        Returns
+        -------
+        bool
+            True if they are equal.
+        """
+        pairs = ((self.lower, other.lower), (self.upper, other.upper))
+        return all(np.array_equal(ours, theirs) for ours, theirs in pairs)
 
     def take(self, columns: Indices) -> Bounds:
         """Bounds of some of the outputs.
@@ -305,6 +322,36 @@ class BoundedMixture(Distribution):
         # Where the mean overflows, the difference of two such numbers has no digits.
         return np.where(np.isfinite(mass), gain - (Y[:, 0] - bound) * sign, np.inf)
 
+    def partial_moment(self, threshold: ArrayLike, order: int = 1, tail: str = "upper") -> Array:
+        checks.one_output(self.n_outputs, "partial_moment")
+        t, order, side = checks.tail_question(threshold, order, tail, len(self))
+        s = self.bounds.exponential(0)
+        if s == 0:
+            return self.free.partial_moment(t, order, tail)
+        if s is None and order:
+            return quadrature.bounded_partial_moment(self.free, self.bounds, order, side, t)
+        return self._exponential_moment(t, order, side, s or 0.0)
+
+    def _exponential_moment(self, t: Array, order: int, side: float, s: float) -> Array:
+        """``E max(side (Y - t), 0)^order`` of ``Y = bound + s exp(s U)``, in closed form: (m,).
+
+        A binomial sum; in every term an exponential tilts the mixture of U.
+        """
+        u, bound = self.bounds.free(t[:, None])[:, 0], 0.0
+        ends = (u, np.full(len(u), np.inf)) if side > 0 else (np.full(len(u), -np.inf), u)
+        if s:
+            bound = float(self.bounds.lower[0] if s > 0 else self.bounds.upper[0])
+        total = np.zeros(len(self))
+        for power in range(order + 1):
+            log_mass, tilted = self.free.tilt(np.array([power * s]))
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                mass = np.exp(log_mass + np.log(tilted.prob(*ends)))
+                factor = comb(order, power) * s**power * (bound - t) ** (order - power)
+                total += np.where(mass > 0, factor * mass, 0.0)
+        moment = np.maximum(side**order * total, 0.0)
+        # Where terms overflow, their difference has no digits.
+        return np.where(np.isnan(moment), np.inf, moment)
+
     def hdr(self, level: float) -> list[Array]:
         heights = self._heights("hdr").components("hdr")
         regions = levelsets.hdr(self.free.components("hdr"), level, heights)
@@ -344,6 +391,12 @@ class BoundedMixture(Distribution):
     def marginal(self, columns: int | Sequence[int]) -> BoundedMixture:
         keep = checks.columns_of(columns, self.n_outputs)
         return BoundedMixture(self.free.marginal(columns), self.bounds.take(keep))
+
+    def condition(self, columns: int | Sequence[int], values: ArrayLike) -> BoundedMixture:
+        given, rest, V = checks.given_and_rest(columns, values, len(self), self.n_outputs)
+        U = self.bounds.take(given).free(V)
+        checks.inside(U, V)
+        return BoundedMixture(self.free.condition(given.tolist(), U), self.bounds.take(rest))
 
     def sample(self, n: int = 1, random_state: Any = None) -> Array:
         U = np.asarray(self.free.sample(n, random_state))

@@ -129,6 +129,35 @@ class ChunkedDistribution(Distribution):
         checks.one_output(self.n_outputs, "crps")
         return self.ask(lambda dist, own: dist.crps(own), self._points(Y))
 
+    def partial_moment(self, threshold: ArrayLike, order: int = 1, tail: str = "upper") -> Array:
+        checks.one_output(self.n_outputs, "partial_moment")
+        t = checks.row_bound(threshold, len(self), "threshold")
+        return self.ask(lambda dist, own: dist.partial_moment(own, order, tail), t)
+
+    def expected_shortfall(self, q: ArrayLike, tail: str = "lower") -> Array:
+        return self.ask(lambda dist: dist.expected_shortfall(q, tail))
+
+    def expectile(self, q: ArrayLike) -> Array:
+        return self.ask(lambda dist: dist.expectile(q))
+
+    def twcrps(self, Y: ArrayLike, threshold: ArrayLike, tail: str = "upper") -> Array:
+        checks.one_output(self.n_outputs, "twcrps")
+        t = checks.row_bound(threshold, len(self), "threshold")
+        return self.ask(lambda dist, own, t: dist.twcrps(own, t, tail), self._points(Y), t)
+
+    def entropy(self, n_draws: int = 1000, random_state: Any = None) -> Array:
+        rng = check_rng(random_state)
+        return self.ask(lambda dist: dist.entropy(n_draws, rng))
+
+    def kl(self, other: Distribution, n_draws: int = 1000, random_state: Any = None) -> Array:
+        checks.same_kind("kl", self, other)
+        rng = check_rng(random_state)
+        return self.ask(lambda dist, q: dist.kl(q.compute(), n_draws, rng), other)
+
+    def l2_distance(self, other: Distribution) -> Array:
+        checks.same_kind("l2_distance", self, other)
+        return self.ask(lambda dist, q: dist.l2_distance(q.compute()), other)
+
     def hdr(self, level: float) -> list[Array]:
         return [region for dist in self._chunks() for region in dist.hdr(level)]
 
@@ -153,19 +182,24 @@ class ChunkedDistribution(Distribution):
         at = partial(_marginal, self.at, columns)
         return ChunkedDistribution(self.X, at, self.width, len(keep))
 
+    def condition(self, columns: int | Sequence[int], values: ArrayLike) -> ChunkedDistribution:
+        given, rest, V = checks.given_and_rest(columns, values, len(self), self.n_outputs)
+        at = partial(_conditioned, self, given.tolist(), V)
+        return ChunkedDistribution(np.arange(float(len(self))), at, self.width, len(rest))
+
     def sample(self, n: int = 1, random_state: Any = None) -> Array:
         rng = check_rng(random_state)
         return self.ask(lambda dist: dist.sample(n, rng))
 
-    def ask(self, question: Callable[..., Any], *by_row: Array) -> Array:
+    def ask(self, question: Callable[..., Any], *by_row: Any) -> Array:
         """The answers of all chunks to one question.
 
         Parameters
         ----------
         question : callable
             Function of the densities of a chunk and its rows of each of ``by_row``.
-        *by_row : ndarray of shape (m, ...)
-            Values that belong to the rows.
+        *by_row : ndarray of shape (m, ...) or Distribution
+            Values or densities that belong to the rows.
 
         Returns
         -------
@@ -194,6 +228,68 @@ def _marginal(
     at: Callable[[Array], Distribution], columns: int | Sequence[int], X: Array
 ) -> Distribution:
     return at(X).marginal(columns)
+
+
+def _conditioned(
+    dist: Distribution, columns: Sequence[int], values: Array, rows: Array
+) -> Distribution:
+    index = rows.astype(int)
+    return dist[index].compute().condition(columns, values[index])
+
+
+def _mixed(dists: Sequence[Distribution], weights: Array, rows: Array) -> Distribution:
+    index = rows.astype(int)
+    return _mixed_in_memory([dist[index].compute() for dist in dists], weights[index])
+
+
+def _mixed_in_memory(dists: Sequence[Any], weights: Array) -> Distribution:
+    frees, bounds = zip(*(dist._free_coordinate() for dist in dists), strict=True)
+    with np.errstate(divide="ignore"):
+        mixture = frees[0].blend(frees, list(np.log(weights.T)))
+    mixed: Distribution = mixture if bounds[0] is None else type(dists[0])(mixture, bounds[0])
+    return mixed
+
+
+def mixture_of(dists: Sequence[Distribution], weights: ArrayLike | None = None) -> Distribution:
+    """Mixture of several conditional densities, ``sum_j w_ij p_j(y | x_i)``.
+
+    Parameters
+    ----------
+    dists : sequence of Distribution
+        Densities with the same rows, outputs and bounds, for instance of several models.
+    weights : array-like of shape (n_dists,) or (m, n_dists), default=None
+        Weights >= 0 of the densities, for all rows or for each row; equal weights when None.  They
+        are divided by their sum.
+
+    Returns
+    -------
+    Distribution
+        The mixture: in memory if all densities are, else computed chunk by chunk.
+
+    See Also
+    --------
+    Mixture.average : The same for Gaussian mixtures only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from condensity.distributions import Block, Mixture, mixture_of
+    >>> near = Mixture([Block(np.zeros((1, 1)), np.array([[0.0]]), np.eye(1))])
+    >>> far = Mixture([Block(np.zeros((1, 1)), np.array([[4.0]]), np.eye(1))])
+    >>> mixture_of([near, far], [0.75, 0.25]).mean()
+    array([1.])
+    """
+    parts: list[Any] = list(dists)
+    if not parts:
+        raise ValueError("dists is empty: pass at least one Distribution")
+    for dist in parts:
+        checks.same_kind("mixture_of", parts[0], dist)
+    shares = checks.shares_of(weights, len(parts[0]), len(parts))
+    if not any(isinstance(dist, ChunkedDistribution) for dist in parts):
+        return _mixed_in_memory(parts, shares)
+    width = sum(getattr(dist, "free", dist).width for dist in parts)
+    at = partial(_mixed, parts, shares)
+    return ChunkedDistribution(np.arange(float(len(parts[0]))), at, width, parts[0].n_outputs)
 
 
 def in_chunks(

@@ -93,11 +93,7 @@ class LazyDistribution(Distribution):
 
     def prob(self, lower: Any, upper: Any) -> Any:
         checks.one_output(self.n_outputs, "prob")
-        if np.ndim(lower) or np.ndim(upper):
-            raise TypeError(
-                "lower and upper must be numbers for Dask collections: "
-                "compute() the densities for bounds that differ by row"
-            )
+        checks.one_for_all("lower and upper", lower, upper)
         return self._ask(lambda dist: dist.prob(lower, upper))
 
     def quantile(self, q: Any) -> Any:
@@ -107,6 +103,39 @@ class LazyDistribution(Distribution):
     def crps(self, Y: Any) -> Any:
         checks.one_output(self.n_outputs, "crps")
         return self._at(Y, "crps")
+
+    def partial_moment(self, threshold: Any, order: int = 1, tail: str = "upper") -> Any:
+        checks.one_output(self.n_outputs, "partial_moment")
+        checks.one_for_all("threshold", threshold)
+        return self._ask(lambda dist: dist.partial_moment(threshold, order, tail))
+
+    def expected_shortfall(self, q: Any, tail: str = "lower") -> Any:
+        checks.one_output(self.n_outputs, "expected_shortfall")
+        return self._ask(lambda dist: dist.expected_shortfall(q, tail), np.shape(q))
+
+    def expectile(self, q: Any) -> Any:
+        checks.one_output(self.n_outputs, "expectile")
+        return self._ask(lambda dist: dist.expectile(q), np.shape(q))
+
+    def twcrps(self, Y: Any, threshold: Any, tail: str = "upper") -> Any:
+        checks.one_output(self.n_outputs, "twcrps")
+        checks.one_for_all("threshold", threshold)
+        return self._at(Y, "twcrps", None, threshold, tail)
+
+    def entropy(self, n_draws: int = 1000, random_state: Any = None) -> Any:
+        return self._drawn("entropy", n_draws, random_state)
+
+    def condition(self, columns: int | Sequence[int], values: Any) -> LazyDistribution:
+        if np.ndim(values) > 1 or is_dask(values):
+            raise TypeError(
+                "values must be the same for all rows of a Dask collection, one number for each of "
+                "columns: compute() the densities for values that differ by row"
+            )
+        values = np.atleast_1d(np.asarray(values, dtype=float))
+        _, rest, row = checks.given_and_rest(columns, values[None], 1, self.n_outputs)
+        return LazyDistribution(
+            _Conditioned(self.model, self._choose, columns, row), self.X, len(rest)
+        )
 
     def hdr(self, level: float) -> Any:
         checks.one_output(self.n_outputs, "hdr")
@@ -134,14 +163,23 @@ class LazyDistribution(Distribution):
         return LazyDistribution(self.model, self.X, self._all_outputs, chosen)
 
     def sample(self, n: int = 1, random_state: Any = None) -> Any:
-        tasks = [
-            (_draw, self._shared, self._choose, n, rng, chunk)
-            for chunk, rng in zip(self._chunks(), self._rngs(random_state), strict=True)
-        ]
-        return concatenate(self.X, tasks, (n, *self._outputs))
+        return self._drawn("sample", n, random_state, (n, *self._outputs))
 
     def to_skpro(self, index: Any = None, columns: Any = None) -> Any:
         return self.compute().to_skpro(index, columns)
+
+    def _drawn(self, method: str, n: int, seed: Any, shape: tuple[int, ...] = ()) -> Any:
+        """The answers of a method that takes a number of draws and a source of randomness."""
+        tasks = [
+            (_draw, self._shared, self._choose, method, n, rng, chunk)
+            for chunk, rng in zip(self._chunks(), self._rngs(seed), strict=True)
+        ]
+        return concatenate(self.X, tasks, shape)
+
+    def _free_coordinate(self) -> tuple[Any, Any]:
+        raise TypeError(
+            "densities of Dask collections are compared and mixed in memory: compute() them first"
+        )
 
     @property
     def _outputs(self) -> tuple[int, ...]:
@@ -194,6 +232,17 @@ class LazyDistribution(Distribution):
         return [answer for answers in dask.compute(*tasks) for answer in answers]
 
 
+class _Conditioned:
+    """A model whose densities are conditioned on values of some outputs, the same in all rows."""
+
+    def __init__(self, model: Any, choose: Any, columns: int | Sequence[int], row: Any) -> None:
+        self.model, self.choose, self.columns, self.row = model, choose, columns, row
+
+    def predict_dist(self, X: Any) -> Distribution:
+        dist: Distribution = self.choose(self.model.predict_dist(X))
+        return dist.condition(self.columns, self.row)
+
+
 def _marginal(columns: int | Sequence[int] | None, dist: Distribution) -> Distribution:
     return dist if columns is None else dist.marginal(columns)
 
@@ -207,8 +256,10 @@ def _ask_list(model: Any, choose: Callable[..., Any], question: Callable[..., An
     return _ask(model, choose, question, X) if len(X) else []
 
 
-def _draw(model: Any, choose: Callable[..., Any], n: int, rng: np.random.Generator, X: Any) -> Any:
-    return choose(model.predict_dist(X)).sample(n, rng)
+def _draw(
+    model: Any, choose: Callable[..., Any], method: str, n: int, rng: np.random.Generator, X: Any
+) -> Any:
+    return getattr(choose(model.predict_dist(X)), method)(n, rng)
 
 
 def _ask_at(

@@ -8,6 +8,7 @@ written once for blocks.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,6 @@ from condensity.distributions._univariate import UnivariateMixtures
 from condensity.distributions.base import Distribution
 from condensity.distributions.block import Block, draw_from_blocks, without_common_frame
 
-#: Exponent that lifts the tails of a density, in units of its widest Gaussian; number of values in
-#: the tails of a row for which this is worth while; largest exponent, which limits rounding errors.
-STEEP, MANY, MOST_STEEP = 8.0, 16, 1e4
 #: Width of a mixture below which it does not limit the number of points of a grid in one piece.
 LEAST_WIDTH = 1024
 
@@ -247,32 +245,10 @@ class Mixture(Distribution):
         in_series = waves.possible(self.blocks) and len(self) > 0 and points.size > 0
         if in_series and not self._fixed and np.isfinite(points).all():
             parts = row_blocks(len(points), max(LEAST_WIDTH, 4 * self.width))
-            return np.concatenate([self._pdf_on_by_waves(points[p, 0]) for p in parts], axis=1)
+            return np.concatenate(
+                [waves.density_on(self.blocks, points[p, 0]) for p in parts], axis=1
+            )
         return sum((block.pdf_on(points) for block in self.blocks), np.zeros(1))
-
-    def _pdf_on_by_waves(self, y: Array) -> Array:
-        """Densities of one output at the points ``y`` (G,), with a relative error below 1e-6.
-
-        In the tails, where the series of p has no correct digits, that of ``p(y) exp(c y)`` has
-        some.  What remains are sums of Gaussians.
-        """
-        out, faint = waves.pdf_on(self.blocks, y)
-        faint &= waves.nonzero(self.blocks, y)
-        steep = STEEP / max(float(block.factor[0, 0]) for block in self.blocks)
-        for power in (steep, -steep):
-            rows = np.flatnonzero(faint.sum(axis=1) >= MANY)
-            if len(rows) and steep * np.abs(y).max() < MOST_STEEP:
-                log_mass, tilted = self[rows].tilt(np.array([power]))
-                values, unknown = waves.pdf_on(tilted.blocks, y)
-                with np.errstate(over="ignore", invalid="ignore"):  # not where p is faint
-                    values *= np.exp(log_mass[:, None] - power * y)
-                out[rows] = np.where(faint[rows], values, out[rows])
-                faint[rows] &= unknown
-        row, point = np.nonzero(faint)
-        for part in row_blocks(len(row), self.width):
-            r, g = row[part], point[part]
-            out[r, g] = sum(block.take(r).pdf(y[g, None]) for block in self.blocks)
-        return out
 
     def squared_norm(self) -> Array:
         blocks, _, scale = without_common_frame(self.blocks)
@@ -379,8 +355,21 @@ class Mixture(Distribution):
             ``y = shift + scale u`` for the outputs u of the components, (m,) each.
         """
         checks.one_output(self.n_outputs, what)
+        mixture, shift, scale = self.without_frame()
+        return mixture.components(what), shift, scale
+
+    def without_frame(self) -> tuple[Mixture, Array, Array]:
+        """The mixture of one output in the frame of the first block, and its shift and scale.
+
+        Returns
+        -------
+        mixture : Mixture
+            Densities of u.
+        shift, scale : ndarray of shape (m,)
+            ``y = shift + scale u``, (m,) each.
+        """
         blocks, shift, scale = without_common_frame(self.blocks)
-        return self.of_normalised(blocks).components(what), shift[:, 0], scale
+        return self.of_normalised(blocks), shift[:, 0], scale
 
     def components(self, what: str) -> UnivariateMixtures:
         """Weights, means and standard deviations of the Gaussians of one output.
@@ -407,6 +396,12 @@ class Mixture(Distribution):
         return UnivariateMixtures(
             weights, np.concatenate(means, axis=1), np.concatenate(sds, axis=1)
         )
+
+    def partial_moment(self, threshold: ArrayLike, order: int = 1, tail: str = "upper") -> Array:
+        c, shift, scale = self.in_frame("partial_moment")
+        t, order, side = checks.tail_question(threshold, order, tail, len(self))
+        moment = partial(univariate.mixture_partial_moment, order, side)
+        return scale**order * univariate.map_rows(moment, c, None, (t - shift) / scale)
 
     def modes(self) -> list[Array]:
         if self.n_outputs == 1:
@@ -443,6 +438,10 @@ class Mixture(Distribution):
     def marginal(self, columns: int | Sequence[int]) -> Mixture:
         keep = checks.columns_of(columns, self.n_outputs)
         return self.of_normalised([block.marginal(keep) for block in self.blocks])
+
+    def condition(self, columns: int | Sequence[int], values: ArrayLike) -> Mixture:
+        parts = checks.given_and_rest(columns, values, len(self), self.n_outputs)
+        return Mixture([block.condition(*parts) for block in self.blocks])
 
     def sample(self, n: int = 1, random_state: Any = None) -> Array:
         n = check_count("n", n, low=0)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import entr
 
 from condensity._typing import Array, Indices
 from condensity._utils.parameters import check_count, check_rng
@@ -56,7 +57,8 @@ class MixedDistribution(Distribution):
     that of any model.  ``pdf_on`` draws a curve, and leaves the atoms out: its integral is the
     remaining probability.  ``quantile`` is the smallest y with ``P(Y <= y) >= q``.  ``hdr``
     contains atoms, as intervals of length zero, before any other value, and ``modes`` begins with
-    them.  ``frozen`` and ``to_skpro`` are not available.
+    them.  ``entropy`` is that of this density.  ``frozen``, ``to_skpro``, ``twcrps``, ``kl``,
+    ``l2_distance`` and ``mixture_of`` are not available.
 
     Examples
     --------
@@ -222,6 +224,31 @@ class MixedDistribution(Distribution):
         positive = np.flatnonzero(masses > 0)
         place = np.searchsorted(positive, k)
         return np.asarray(self.atoms[positive[np.minimum(place, len(positive) - 1)]])
+
+    def partial_moment(self, threshold: ArrayLike, order: int = 1, tail: str = "upper") -> Array:
+        t, order, side = checks.tail_question(threshold, order, tail, len(self))
+        gap = side * (self.atoms - t[:, None])  # order 0 does not count an atom at the threshold
+        powers = np.where(gap > 0, np.maximum(gap, 0.0) ** order, 0.0)
+        total = np.einsum("mk,mk->m", self.masses, powers)
+        if self.continuous is not None:
+            total += self.rest * self.continuous.partial_moment(t, order, tail)
+        return np.asarray(total)
+
+    def entropy(self, n_draws: int = 1000, random_state: Any = None) -> Array:
+        total = entr(self.masses).sum(axis=1) + entr(self.rest)
+        if self.continuous is not None:
+            total += self.rest * self.continuous.entropy(n_draws, random_state)
+        return np.asarray(total)
+
+    def _free_coordinate(self) -> tuple[Any, Any]:
+        raise TypeError(
+            "this question is not answered for distributions with atoms: ask dist.continuous, "
+            "the densities beside the atoms, or use crps"
+        )
+
+    def condition(self, columns: int | Sequence[int], values: ArrayLike) -> Distribution:
+        checks.given_and_rest(columns, values, len(self), 1)  # one output leaves none
+        raise AssertionError("one output leaves none")
 
     def crps(self, Y: ArrayLike) -> Array:
         y = checks.rows_of(Y, len(self), 1)
