@@ -11,7 +11,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
-from sklearn.model_selection import KFold, check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
@@ -304,6 +303,9 @@ class Conformal(ConditionalDensityEstimator):
         self, X: Any, y: Any, groups: Any, rng: np.random.Generator
     ) -> list[tuple[Indices, Indices]]:
         """Training and calibration rows of each model."""
+        # Imported here because it imports rich if installed.
+        from sklearn.model_selection import KFold, check_cv
+
         n, rows = len(y), np.arange(len(y))
         if isinstance(self.cv, str):
             check_option("cv", self.cv, ("split", "prefit"))

@@ -59,7 +59,7 @@ class RecalibratedDistribution(Distribution):
     >>> normal = Mixture([Block(np.zeros((1, 1)), np.zeros((1, 1)), np.eye(1))])
     >>> wider = RecalibratedDistribution(normal, [0, 0.25, 0.75, 1], [0, 0.4, 0.6, 1])
     >>> wider.cdf(0.0), wider.std().round(2)
-    (array([0.5]), array([1.2]))
+    (array([0.5]), array([1.23]))
     """
 
     def __init__(self, dist: Distribution, levels: ArrayLike, values: ArrayLike) -> None:
