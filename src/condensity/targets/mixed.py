@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import entr
 
-from condensity._typing import Array, Indices
+from condensity._typing import Array
 from condensity._utils.parameters import check_count, check_rng
 from condensity.distributions import _checks as checks
 from condensity.distributions.base import Distribution
+from condensity.targets.mixed_rows import ROUNDING, quantiles_of, with_points
 
-#: Levels above 1 minus this are those of the largest value: probabilities have rounding errors.
-ROUNDING = 1e-12
 #: Probability below the point that the CRPS is read off, if there is no bound.
 FAINT = 1e-18
 
@@ -197,33 +196,10 @@ class MixedDistribution(Distribution):
         out = np.empty((len(self), len(wanted)))
         reached = np.cumsum(self.masses, axis=1) + self.rest[:, None] * self._below_atoms
         for i in range(len(self)):
-            out[i] = self._quantiles_of(i, wanted, reached[i])
+            beside = None if self.continuous is None else self.continuous[i]
+            row = self.atoms, self.masses[i], float(self.rest[i])
+            out[i] = quantiles_of(*row, beside, wanted, reached[i])
         return out if levels.ndim else out[:, 0]
-
-    def _quantiles_of(self, i: int, q: Array, reached: Array) -> Array:
-        """Quantiles of row i, whose distribution function at the atoms is ``reached`` (K,)."""
-        masses, rest = self.masses[i], float(self.rest[i])
-        # The first atom at which the level is reached, and the probability of those before it.
-        k = np.searchsorted(reached - ROUNDING, q)
-        if rest == 0.0:
-            return self._atoms_at(masses, k)
-        before = np.append(0.0, np.cumsum(masses))[k]
-        jump = np.append(reached - masses, np.inf)[k] + ROUNDING
-        is_atom = (q >= jump) & np.append(masses > 0, False)[k]
-        out = np.append(self.atoms, np.nan)[k]
-        if not is_atom.all():
-            level = np.clip((q[~is_atom] - before[~is_atom]) / rest, 0.0, 1.0)
-            y = self._beside[i].quantile(level)[0]
-            low = np.append(-np.inf, self.atoms)[k[~is_atom]]
-            high = np.append(self.atoms, np.inf)[k[~is_atom]]
-            out[~is_atom] = np.clip(y, low, high)
-        return out
-
-    def _atoms_at(self, masses: Array, k: Indices) -> Array:
-        """The atoms number k of a discrete row; atoms without probability are no quantiles."""
-        positive = np.flatnonzero(masses > 0)
-        place = np.searchsorted(positive, k)
-        return np.asarray(self.atoms[positive[np.minimum(place, len(positive) - 1)]])
 
     def partial_moment(self, threshold: ArrayLike, order: int = 1, tail: str = "upper") -> Array:
         t, order, side = checks.tail_question(threshold, order, tail, len(self))
@@ -280,7 +256,7 @@ class MixedDistribution(Distribution):
                 out.append(atoms)
                 continue
             region = self.continuous[i].hdr(min(left / float(self.rest[i]), 1 - ROUNDING))[0]
-            out.append(_with_points(region, atoms))
+            out.append(with_points(region, atoms))
         return out
 
     def modes(self) -> list[Array]:
@@ -371,11 +347,3 @@ class MixedDistribution(Distribution):
             return np.asarray(2 * (high - mean - beside.crps(high)))
         low = beside.quantile(FAINT)
         return np.asarray(2 * (mean - low - beside.crps(low)))
-
-
-def _with_points(region: Array, points: Array) -> Array:
-    """Intervals (k, 2) and points (l, 2) that lie outside them, in increasing order."""
-    y = points[:, :1]
-    inside = ((y >= region[:, 0]) & (y <= region[:, 1])).any(axis=1)
-    both = np.vstack([region, points[~inside]])
-    return np.asarray(both[np.argsort(both[:, 0], kind="stable")])
