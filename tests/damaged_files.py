@@ -23,7 +23,18 @@ from pathlib import Path
 import numpy as np
 
 import condensity
-from condensity import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
+from condensity import (
+    LSCDE,
+    LSCE,
+    LSMI,
+    OPG,
+    SAVE,
+    SIR,
+    DirectionalRegression,
+    EpsilonKDE,
+    FixedSubspace,
+    Reduced,
+)
 from condensity.io.container import MAGIC, unpack
 from condensity.tables import TableModel, fit_table
 
@@ -76,6 +87,8 @@ def small_models() -> dict[str, object]:
         "LSMI": LSMI(1, **few, **kernel).fit(X, y),
         "SIR": SIR(1).fit(X, y),
         "SAVE": SAVE(2).fit(X, y),
+        "DirectionalRegression": DirectionalRegression(2).fit(X, y),
+        "OPG": OPG(2).fit(X, y),
         "FixedSubspace": FixedSubspace(np.eye(2, 3)).fit(X),
         "TableModel": fit_table(table, "y", estimator=LSCDE(n_centers=8, **kernel)),
     }

@@ -2,16 +2,29 @@
 
 from condensity import datasets, distributions, metrics, scorers, tables
 from condensity.distributions import ConditionalMixture
-from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
+from condensity.estimators import (
+    LSCDE,
+    LSCE,
+    LSMI,
+    OPG,
+    SAVE,
+    SIR,
+    DirectionalRegression,
+    EpsilonKDE,
+    FixedSubspace,
+    Reduced,
+)
 from condensity.io.persistence import load, save
 
 __all__ = [
     "LSCDE",
     "LSCE",
     "LSMI",
+    "OPG",
     "SAVE",
     "SIR",
     "ConditionalMixture",
+    "DirectionalRegression",
     "EpsilonKDE",
     "FixedSubspace",
     "Reduced",
