@@ -22,8 +22,8 @@ from records import mean_and_error, read, run_missing
 
 from condensity import LSCE
 from condensity.fitting.scores import Gaussians
-from condensity.lsce.settings import Setting
 from condensity.lsce.stacking import loss_of_average
+from condensity.members.settings import Setting
 from condensity.metrics import pit, squared_loss
 from condensity.subspaces.chart import Minimum
 from tables import TABLES, WORLDS, split

@@ -24,8 +24,8 @@ from condensity.data.sample import Scaling
 from condensity.distributions import Bounds
 from condensity.distributions.chunked import in_chunks
 from condensity.fitting.scores import Gaussians
-from condensity.lsce.averaged import AveragedMembers, Ensemble
-from condensity.lsce.member import Coefficients
+from condensity.members.averaged import AveragedMembers, Ensemble
+from condensity.members.member import Coefficients
 
 HERE = Path(__file__).resolve().parent
 INPUTS, MEMBERS, CONFIGURATIONS, LEVELS = 8, 5, 10, (0.05, 0.25, 0.5, 0.75, 0.95)

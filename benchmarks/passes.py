@@ -18,9 +18,9 @@ from ratios import quickest, show_header, show_row
 from condensity.data.chunks import CHUNK_ROWS, InMemoryChunks
 from condensity.data.sample import Sample
 from condensity.data.subsample import row_hashes
+from condensity.locations.location_names import check_location
 from condensity.lsce.full_data import _loss_and_gradient, _plane_sums, _sums
-from condensity.lsce.location_names import check_location
-from condensity.lsce.member import MemberView, OutputKernels
+from condensity.members.member import MemberView, OutputKernels
 
 SUBSAMPLE, SIGMA_Z, SIGMA_Y = 2000, 0.25, 0.35
 ROWS, WORKERS, BANDWIDTH = 10**9, 100, 1e9 / 8  # samples, threads, bytes per second to each

@@ -4,11 +4,11 @@ import numpy as np
 
 from condensity.data.sample import Scaling
 from condensity.fitting.scores import SCORES
-from condensity.lsce.averaged import AveragedMembers, Ensemble
-from condensity.lsce.crossfit import Crossfit
-from condensity.lsce.location import constant_location
-from condensity.lsce.member import MemberView, OutputKernels
-from condensity.lsce.settings import SearchSpace
+from condensity.locations.location import constant_location
+from condensity.members.averaged import AveragedMembers, Ensemble
+from condensity.members.crossfit import Crossfit
+from condensity.members.member import MemberView, OutputKernels
+from condensity.members.settings import SearchSpace
 from problems import random_sample
 
 UNITS = Scaling(np.zeros(1), np.ones(1))

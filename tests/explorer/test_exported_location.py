@@ -7,8 +7,8 @@ import pytest
 
 from condensity.explorer.exported_location import terms_of
 from condensity.fitting.gaussian_process import fit_sparse_process
-from condensity.lsce.flexible import WeightedFunctions
-from condensity.lsce.location import Constant, Plane, ReducedFunction
+from condensity.locations.flexible import WeightedFunctions
+from condensity.locations.location import Constant, Plane, ReducedFunction
 from problems import random_sample, random_subspace
 
 DX = 5

@@ -11,8 +11,8 @@ from scipy.special import ndtr
 import explored
 from condensity.explorer import write_report
 from condensity.explorer.exported_model import ExportedModel
-from condensity.lsce.flexible import WeightedFunctions
-from condensity.lsce.location import Constant, Plane
+from condensity.locations.flexible import WeightedFunctions
+from condensity.locations.location import Constant, Plane
 
 LEVELS = [0.001, 0.05, 0.5, 0.8, 0.999]
 ROWS = [0, 7, 31]

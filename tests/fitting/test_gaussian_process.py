@@ -148,7 +148,7 @@ def test_many_samples_are_represented_by_evenly_spaced_ones(monkeypatch):
 @pytest.fixture
 def fixed(monkeypatch):
     """The hyperparameters do not depend on the samples."""
-    monkeypatch.setattr(gp, "choose_hyperparameters", lambda X, Y, weight: CHOSEN)
+    monkeypatch.setattr(gp, "choose_hyperparameters", lambda *_: CHOSEN)
 
 
 def mean_at(x, X, Y, variances):
@@ -202,7 +202,7 @@ def test_integer_weights_stand_for_repeated_samples(monkeypatch):
     monkeypatch.setattr(
         gp,
         "choose_hyperparameters",
-        lambda X, Y, w: Hyperparameters(CHOSEN.lengths, 0.3, noise[len(X)]),
+        lambda X, *_: Hyperparameters(CHOSEN.lengths, 0.3, noise[len(X)]),
     )
     weighted, _ = fit_process(s.X, s.Y, times / total, None)
     repeated, _ = fit_process(s.X[each], s.Y[each], np.full(total, 1 / total), None)
@@ -350,7 +350,7 @@ def test_integer_weights_of_the_sparse_process_stand_for_repeated_samples(monkey
     monkeypatch.setattr(
         gp,
         "choose_hyperparameters",
-        lambda X, Y, w: Hyperparameters(CHOSEN.lengths, 0.3, noise[len(X)]),
+        lambda X, *_: Hyperparameters(CHOSEN.lengths, 0.3, noise[len(X)]),
     )
     weighted, alone = fit_sparse_process(s.X, s.Y, times / total, None, 12)
     uniform = np.full(total, 1 / total)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from condensity.fitting import leave_one_out
-from condensity.lsce import member as view_module
-from condensity.lsce.location import constant_location, linear_location
-from condensity.lsce.member import MemberView
+from condensity.locations.location import constant_location, linear_location
+from condensity.members import member as view_module
+from condensity.members.member import MemberView
 from oracles import left_out_loss
 from problems import random_sample, random_subspace, rotation
 

@@ -9,14 +9,14 @@ from condensity.data.sample import Scaling
 from condensity.distributions import Block, BoundedMixture, Bounds, Mixture
 from condensity.fitting.output_slope import FLAT, OutputSlope
 from condensity.fitting.scores import SCORES, Gaussians
-from condensity.lsce.averaged import AveragedMembers, Ensemble
+from condensity.locations.location import constant_location, linear_location
 from condensity.lsce.calibration import HeldOutDensities
 from condensity.lsce.configurations import Configuration
-from condensity.lsce.crossfit import Crossfit
-from condensity.lsce.location import constant_location, linear_location
-from condensity.lsce.member import MemberView, OutputKernels
-from condensity.lsce.settings import Setting
 from condensity.lsce.stacking import loss_of_average
+from condensity.members.averaged import AveragedMembers, Ensemble
+from condensity.members.crossfit import Crossfit
+from condensity.members.member import MemberView, OutputKernels
+from condensity.members.settings import Setting
 from crossfits import LOSSES, OPEN, deals
 from problems import random_sample, random_subspace
 

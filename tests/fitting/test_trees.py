@@ -8,7 +8,7 @@ from sklearn.ensemble import GradientBoostingRegressor
 
 from condensity._utils import numerics
 from condensity.fitting import trees
-from condensity.lsce.boosting import mean_of_trees
+from condensity.locations.boosting import mean_of_trees
 from problems import random_sample
 
 

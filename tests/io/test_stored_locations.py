@@ -6,7 +6,7 @@ import pytest
 import condensity
 from condensity import LSCE, FixedSubspace, Reduced
 from condensity.io.container import pack, unpack
-from condensity.lsce.location import ReducedFunction
+from condensity.locations.location import ReducedFunction
 
 QUICK = {"n_starts": 1, "n_members": 2, "cv": 2, "max_iter": 3, "random_state": 0}
 FIXED = {"bandwidth": (0.6, 0.4), "penalty": 0.1}

@@ -7,11 +7,11 @@ from condensity.data.sample import Sample
 from condensity.distributions.block import Block
 from condensity.distributions.mixture import Mixture
 from condensity.fitting.scores import SCORES
+from condensity.locations.location import constant_location, linear_location
 from condensity.lsce.calibration import FACTORS, HeldOutDensities, best_stretch
 from condensity.lsce.configurations import Configuration
-from condensity.lsce.location import constant_location, linear_location
-from condensity.lsce.member import MemberView
-from condensity.lsce.settings import Setting
+from condensity.members.member import MemberView
+from condensity.members.settings import Setting
 from crossfits import LOSSES, crossfit, deals, density
 from problems import random_subspace
 

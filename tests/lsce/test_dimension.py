@@ -10,6 +10,7 @@ from sklearn.base import clone
 import condensity.lsce.fit
 from condensity import LSCE
 from condensity.datasets import toy_b
+from condensity.locations.location import constant_location, linear_location
 from condensity.lsce.configurations import Configuration
 from condensity.lsce.dimension import (
     Comparison,
@@ -20,9 +21,8 @@ from condensity.lsce.dimension import (
     needs_components,
     supported_components,
 )
-from condensity.lsce.location import constant_location, linear_location
-from condensity.lsce.member import MemberView
-from condensity.lsce.settings import Setting
+from condensity.members.member import MemberView
+from condensity.members.settings import Setting
 from crossfits import crossfit
 from problems import random_subspace
 
@@ -122,9 +122,9 @@ def test_directions_of_a_reduced_location_are_reported_if_it_is_clearly_better(l
     plain = configuration("none", 1, -1.0)
     reduced = replace(configuration("reduced", 1, loss, noise=0.1), start=plain)
     nothing, made = np.zeros(2), [plain, reduced]
-    best = Comparison(nothing, nothing, nothing, [0, 1]).best(made, np.array([0.5, 0.5]))
-    assert best is (reduced if clearly else plain)
-    alone = Comparison(nothing, nothing, nothing, [1]).best(made, np.array([0.5, 0.5]))
+    both = Comparison(nothing, nothing, nothing, [0, 1], [0, 1], plain)
+    assert both.best(made, np.array([0.5, 0.5])) is (reduced if clearly else plain)
+    alone = replace(both, candidates=[1]).best(made, np.array([0.5, 0.5]))
     assert alone is reduced
 
 
@@ -189,7 +189,7 @@ def test_a_configuration_in_the_average_is_preferred():
     made = [configuration("none", 2, -1.0), configuration("linear", 2, -0.9)]
     made.append(configuration("none", 1, -2.0))
     nothing = np.zeros(3)
-    weigh = partial(Comparison(nothing, nothing, nothing, [0, 1]).best, made)
+    weigh = partial(Comparison(nothing, nothing, nothing, [0, 1], [0, 1], made[0]).best, made)
     assert weigh(np.array([0.0, 0.1, 0.9])) is made[1]
     assert weigh(np.array([0.1, 0.1, 0.8])) is made[0]
     assert weigh(np.array([0.0, 0.0, 1.0])) is made[0]
@@ -208,7 +208,9 @@ def test_reported_directions_need_no_weight_and_do_not_change_the_density(fitted
     none = np.zeros(len(table["weight"]))
     rows = np.flatnonzero(strict & (table["param_n_components"] == dz))
     monkeypatch.setattr(
-        condensity.lsce.fit, "compare", lambda *_: Comparison(none, none, none, rows)
+        condensity.lsce.fit,
+        "compare",
+        lambda made, _: Comparison(none, none, none, rows, rows, made[rows[0]]),
     )
     other = LSCE(**QUICK).fit(X, y)
     assert other.n_components_ == dz == len(other.components_)

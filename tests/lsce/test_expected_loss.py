@@ -8,6 +8,7 @@ import pytest
 from condensity import LSCE
 from condensity.data.sample import Sample
 from condensity.datasets import toy_b
+from condensity.locations.location import constant_location, linear_location
 from condensity.lsce.configurations import (
     FEW,
     configure,
@@ -16,9 +17,8 @@ from condensity.lsce.configurations import (
     fewest_components,
     stacking_excess,
 )
-from condensity.lsce.location import constant_location, linear_location
-from condensity.lsce.settings import SettingSelector, first_setting
 from condensity.lsce.stacking import loss_of_average, stack
+from condensity.members.settings import SettingSelector, first_setting
 from crossfits import OPEN, SEARCH, crossfit
 from problems import random_subspace
 
@@ -86,8 +86,18 @@ def test_with_many_samples_the_excess_is_small():
     # The same losses for each of eight copies of every sample.
     copies = np.tile(np.arange(n), 8)
     many = Sample(whole.X[copies], whole.Y[copies], whole.weight[copies] / 8)
+
+    def copied(view):
+        rows = np.concatenate([view.rows + n * k for k in range(8)])
+        return replace(view, rows=rows, held_out=many[rows])
+
     made = [
-        replace(c, losses=c.losses[copies], crossfit=replace(c.crossfit, whole=many)) for c in few
+        replace(
+            c,
+            losses=c.losses[copies],
+            crossfit=replace(c.crossfit, whole=many, views=[copied(v) for v in c.crossfit.views]),
+        )
+        for c in few
     ]
     share = FEW * np.sum(whole.weight**2) / 8
     optimism = np.array([c.optimism for c in few])
@@ -120,11 +130,11 @@ def test_the_score_to_expect_is_the_held_out_score_less_the_optimism(n_members, 
         seen.append(expected_optimism(configurations))
         return seen[-1]
 
-    monkeypatch.setattr("condensity.lsce.fit.expected_optimism", recorded)
+    monkeypatch.setattr("condensity.lsce.stacking.expected_optimism", recorded)
     X, y = toy_b().sample(80, random_state=0)
     quick = {"location": "none", "n_starts": 3, "max_iter": 5, "random_state": 0}
     model = LSCE(1, n_members=n_members, **quick).fit(X, y)
-    monkeypatch.setattr("condensity.lsce.fit.expected_optimism", lambda c: np.zeros(len(c)))
+    monkeypatch.setattr("condensity.lsce.stacking.expected_optimism", lambda c: np.zeros(len(c)))
     without = LSCE(1, n_members=n_members, **quick).fit(X, y)
     weights = model.cv_results_["weight"]
     difference = (without.cv_score_ - model.cv_score_) * y.std()

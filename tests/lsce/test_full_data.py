@@ -9,6 +9,7 @@ import oracles
 from condensity.data import chunks as rows
 from condensity.data.chunks import InMemoryChunks, RemainingSamples
 from condensity.data.sample import Sample
+from condensity.locations.location import constant_location, linear_location
 from condensity.lsce.full_data import (
     FullDataLoss,
     PendingFit,
@@ -16,9 +17,8 @@ from condensity.lsce.full_data import (
     refine_with_all,
     refit_location,
 )
-from condensity.lsce.location import constant_location, linear_location
-from condensity.lsce.member import MemberView, OutputKernels
-from condensity.lsce.settings import Setting
+from condensity.members.member import MemberView, OutputKernels
+from condensity.members.settings import Setting
 from problems import random_sample, random_subspace
 
 SETTING = Setting(sigma_z=0.8, sigma_y=0.5, penalty=0.05)

@@ -3,9 +3,9 @@
 import numpy as np
 
 from condensity.data.sample import Sample
+from condensity.locations.location import constant_location
 from condensity.lsce.learning import learn_subspace, learn_with_location, noise_shape
-from condensity.lsce.location import constant_location
-from condensity.lsce.member import MemberView
+from condensity.members.member import MemberView
 from condensity.subspaces.grassmann import projector_gap
 
 

@@ -6,6 +6,7 @@ import pytest
 from condensity import LSCE
 from condensity.data.sample import Sample
 from condensity.datasets import toy_b
+from condensity.locations.location import constant_location, linear_location
 from condensity.lsce import consensus as consensus_module
 from condensity.lsce import learning
 from condensity.lsce.consensus import consensus, member_subspaces
@@ -18,9 +19,8 @@ from condensity.lsce.learning import (
     subspace_containing,
     widen,
 )
-from condensity.lsce.location import constant_location, linear_location
-from condensity.lsce.member import MemberView
-from condensity.lsce.settings import Setting
+from condensity.members.member import MemberView
+from condensity.members.settings import Setting
 from problems import random_subspace
 
 

@@ -21,10 +21,10 @@ from condensity.data.resolution import RecordedValues
 from condensity.data.sample import Scaling
 from condensity.fitting.scores import SCORES
 from condensity.lsce.configurations import configure
-from condensity.lsce.settings import EnsembleOptions
 from condensity.lsce.shortlist import all_masses
 from condensity.lsce.stacking import weigh
-from condensity.lsce.views import cross_fit
+from condensity.members.settings import EnsembleOptions
+from condensity.members.views import cross_fit
 
 #: The bounds that are tried.
 POSITIVE = (0.0, None)

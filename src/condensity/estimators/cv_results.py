@@ -43,9 +43,13 @@ def neighbor_table(choice: NeighborChoice, y_sd: Array) -> dict[str, Array]:
 def configuration_table(data: TrainingData, score: Score, result: EnsembleFit) -> dict[str, Array]:
     """Scores of the configurations of LSCE in the units of y.
 
-    The scores of a split are those of the samples in one fold of the first partition.
+    The scores of a split are those of the samples in one fold of the first partition.  With many
+    samples the configurations are compared on some of the folds only.
     """
     configurations, folds = result.configurations, data.folds
+    crossfit = configurations[0].crossfit
+    if crossfit is not None:
+        folds = folds[~(folds[:, crossfit.held_mass == 0] > 0).any(axis=1)]
     table: dict[str, Any] = {
         "param_location": np.array([c.location for c in configurations]),
         "param_n_components": np.array([c.n_components for c in configurations]),

@@ -110,7 +110,7 @@ def _rows(count: int) -> str:
 
 
 def warn_of_skipped_location(
-    n_components: int | None, needed: int, locations: Iterable[str], tried: Iterable[str]
+    n_components: int, needed: int, locations: Iterable[str], tried: Iterable[str]
 ) -> None:
     """Warn of a location that was skipped because it needs more components than were given."""
     skipped = [name for name in locations if name not in set(tried)]

@@ -13,7 +13,7 @@ from condensity._utils.parameters import check_bandwidth, check_penalty
 from condensity.data.prepare import TrainingData, prepare
 from condensity.fitting.density import KernelDensity
 from condensity.fitting.selection import BANDWIDTHS, PENALTIES, Candidates, Choice
-from condensity.lsce.settings import Setting
+from condensity.members.settings import Setting
 
 
 class KernelEstimator(BaseEstimator):

@@ -35,11 +35,11 @@ from condensity.estimators.fit_messages import (
 from condensity.estimators.published_lsce import PublishedLSCE
 from condensity.estimators.reducer import DensityReducer
 from condensity.fitting.scores import SCORES
-from condensity.lsce.averaged import Ensemble
+from condensity.locations.location_names import REDUCED, check_location
 from condensity.lsce.configurations import Configuration
 from condensity.lsce.fit import EnsembleFit, fit_ensemble
-from condensity.lsce.location_names import REDUCED, check_location
-from condensity.lsce.settings import EnsembleOptions, SearchSpace
+from condensity.members.averaged import Ensemble
+from condensity.members.settings import EnsembleOptions, SearchSpace
 from condensity.subspaces.grassmann import orient_signs
 
 
@@ -362,12 +362,13 @@ class LSCE(DensityReducer):
         options = self._check_against(data, options)
         with one_blas_thread():  # workers set the limit themselves, this process needs it too
             result = fit_ensemble(data, options, rng, parallel_map(self.n_jobs), report)
-        warn_of_skipped_location(
-            options.n_components,
-            min(data.n_outputs, int(data.active.sum())),
-            () if options.only_reduced else options.locators,
-            [c.location for c in result.configurations],
-        )
+        if options.n_components is not None and not options.only_reduced:
+            warn_of_skipped_location(
+                options.n_components,
+                min(data.n_outputs, int(data.active.sum())),
+                options.locators,
+                [c.location for c in result.configurations],
+            )
         self._keep(data, options, result)
         return self
 
@@ -428,7 +429,7 @@ class LSCE(DensityReducer):
         cv_results = configuration_table(data, options.score, result)
         n_members = max(len(average.members) for _, average in result.density.parts)
         self._set_density(data, density)
-        self._set_kernels(data, result.best.setting)
+        self._set_kernels(data, result.setting)
         self._set_directions(W)
         self.subspace_agreement_ = result.agreement
         self.location_weights_ = result.location_weights

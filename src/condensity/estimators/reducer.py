@@ -18,7 +18,7 @@ from condensity.distributions.chunked import in_chunks
 from condensity.estimators.density_estimator import ConditionalDensityEstimator
 from condensity.estimators.kernel_estimator import KernelEstimator
 from condensity.fitting.density import KernelDensity
-from condensity.lsce.averaged import Ensemble
+from condensity.members.averaged import Ensemble
 
 
 class LinearReducerMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):

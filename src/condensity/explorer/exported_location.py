@@ -21,8 +21,8 @@ from condensity.explorer.encoded_arrays import (
 )
 from condensity.fitting.gaussian_process import SmoothFunction
 from condensity.fitting.trees import TreeSum
-from condensity.lsce.flexible import WeightedFunctions
-from condensity.lsce.location import Constant, Plane, ReducedFunction
+from condensity.locations.flexible import WeightedFunctions
+from condensity.locations.location import Constant, Plane, ReducedFunction
 
 
 @dataclass(frozen=True, eq=False)

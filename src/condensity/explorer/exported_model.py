@@ -23,9 +23,9 @@ from condensity.explorer.encoded_arrays import PageData, encode_array
 from condensity.explorer.exported_location import terms_of
 from condensity.fitting.density import KernelDensity
 from condensity.fitting.neighbors import NeighborDensity
-from condensity.lsce.averaged import AveragedMembers, Ensemble
-from condensity.lsce.location import Constant, PredictedInput
-from condensity.lsce.member import Coefficients
+from condensity.locations.location import Constant, PredictedInput
+from condensity.members.averaged import AveragedMembers, Ensemble
+from condensity.members.member import Coefficients
 
 ExportableDensity = Ensemble | KernelDensity | NeighborDensity
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from condensity.explorer.exported_model import ExportedModel
-from condensity.lsce.averaged import Ensemble
+from condensity.members.averaged import Ensemble
 
 #: Labels on the page, and the attributes of estimators that they show.
 ATTRIBUTES = (

@@ -45,9 +45,10 @@ from condensity._typing import Array, Indices
 from condensity._utils.numerics import LOG2_E, row_blocks
 from condensity.fitting.kernels import squared_distances
 
-#: Largest number of samples with which the hyperparameters are chosen, also for functions of a few
-#: inputs, which need fewer.
-LIKELIHOOD_ROWS, LIKELIHOOD_ROWS_SPARSE, FEW_INPUTS = 300, 200, 6
+#: Largest number of samples with which the hyperparameters are chosen.
+LIKELIHOOD_ROWS = 300
+#: The same for a sparse process of at most ``FEW_INPUTS`` inputs: it has few hyperparameters.
+FEW_ROWS, FEW_INPUTS = 200, 6
 #: Maximum number of quasi-Newton steps for the hyperparameters.
 MAX_STEPS = 40
 #: Prior of the logarithm of a length scale: normal around that of ``PRIOR_LENGTH sqrt(dx)``.
@@ -143,11 +144,14 @@ def inverse_and_log_det(K: Array) -> tuple[Array, float]:
 
 
 def choose_hyperparameters(
-    X: Array, Y: Array, weight: Array, most: int = LIKELIHOOD_ROWS
+    X: Array, Y: Array, weight: Array, most: int | None = None
 ) -> Hyperparameters:
-    """The hyperparameters of largest likelihood, from at most ``most`` evenly spaced samples."""
+    """The hyperparameters of largest likelihood, from at most ``most`` evenly spaced samples.
+
+    None: ``LIKELIHOOD_ROWS``.
+    """
     n, dx = X.shape
-    rows = np.linspace(0, n - 1, min(n, most), dtype=int)
+    rows = np.linspace(0, n - 1, min(n, most or LIKELIHOOD_ROWS), dtype=int)
     lengths = np.full(dx, np.log(PRIOR_LENGTH * np.sqrt(dx)))
     start = np.append(lengths, np.log([FIRST_SLOPE, FIRST_NOISE]))
     bounds = [tuple(np.log(limits)) for limits in (*[LENGTHS] * dx, SLOPES, NOISES)]
@@ -228,8 +232,7 @@ def fit_sparse_process(
     of the samples.
     """
     n, dx = X.shape
-    most = LIKELIHOOD_ROWS_SPARSE if dx <= FEW_INPUTS else LIKELIHOOD_ROWS
-    chosen = choose_hyperparameters(X, Y, weight, most)
+    chosen = choose_hyperparameters(X, Y, weight, FEW_ROWS if dx <= FEW_INPUTS else None)
     centers = X[np.linspace(0, n - 1, min(n, n_centers), dtype=int)]
     K = covariances(centers, centers, chosen.lengths, chosen.slope)
     K[np.diag_indices(len(K))] += JITTER * np.mean(np.diagonal(K))

@@ -23,10 +23,10 @@ from condensity.fitting.neighbors import NeighborDensity
 from condensity.fitting.scores import Gaussians
 from condensity.fitting.trees import TreeSum
 from condensity.io.container import DamagedFileError
-from condensity.lsce.averaged import AveragedMembers, Ensemble
-from condensity.lsce.flexible import WeightedFunctions
-from condensity.lsce.location import Constant, Plane, PredictedInput, ReducedFunction
-from condensity.lsce.member import Coefficients
+from condensity.locations.flexible import WeightedFunctions
+from condensity.locations.location import Constant, Plane, PredictedInput, ReducedFunction
+from condensity.members.averaged import AveragedMembers, Ensemble
+from condensity.members.member import Coefficients
 
 #: Largest number in standardised units.  Sums of products of a few such numbers are finite.
 STANDARD = 1e20

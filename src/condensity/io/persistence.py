@@ -44,16 +44,16 @@ from condensity.fitting.trees import TreeSum
 from condensity.io.atomic import write_atomically
 from condensity.io.container import DamagedFileError, pack, unpack
 from condensity.io.integrity import check_integrity
-from condensity.lsce.averaged import AveragedMembers, Ensemble
-from condensity.lsce.flexible import WeightedFunctions
-from condensity.lsce.location import (
+from condensity.locations.flexible import WeightedFunctions
+from condensity.locations.location import (
     Constant,
     FittedRegressor,
     Plane,
     PredictedInput,
     ReducedFunction,
 )
-from condensity.lsce.member import Coefficients
+from condensity.members.averaged import AveragedMembers, Ensemble
+from condensity.members.member import Coefficients
 from condensity.tables.evaluate import Evaluation
 from condensity.tables.frames import Column
 from condensity.tables.model import TableModel

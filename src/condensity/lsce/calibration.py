@@ -19,7 +19,7 @@ from condensity._typing import Array
 from condensity.distributions.mixture import Mixture
 from condensity.fitting.output_slope import FLAT, OutputSlope
 from condensity.fitting.scores import Score
-from condensity.lsce.crossfit import HeldOutEvaluation
+from condensity.members.crossfit import HeldOutEvaluation
 
 #: The candidate factors, with 1 among them.
 FACTORS: tuple[float, ...] = tuple(k / 20 for k in range(12, 29))

@@ -18,7 +18,6 @@ import numpy as np
 
 from condensity._typing import Array
 from condensity._utils.parallel import Mapper
-from condensity.lsce.crossfit import Crossfit, HeldOutEvaluation
 from condensity.lsce.learning import (
     FEWER_STARTS,
     learn_subspace,
@@ -27,7 +26,8 @@ from condensity.lsce.learning import (
     subspace_containing,
     widen,
 )
-from condensity.lsce.settings import SearchSpace, Setting, SettingSelector, first_setting
+from condensity.members.crossfit import Crossfit, HeldOutEvaluation
+from condensity.members.settings import SearchSpace, Setting, SettingSelector, first_setting
 
 #: Number of dimensions tried beyond the best one: with the first location, and with the others, for
 #: which the first one has shown how the loss depends on the dimension.

@@ -21,8 +21,8 @@ from condensity.lsce.learning import (
     subspace_containing,
     subspace_without,
 )
-from condensity.lsce.member import MemberView
-from condensity.lsce.settings import EnsembleOptions
+from condensity.members.member import MemberView
+from condensity.members.settings import EnsembleOptions
 from condensity.subspaces.chart import Minimum
 
 #: The final subspace is refined with kernels that are wider in z by this factor: it is then nearer

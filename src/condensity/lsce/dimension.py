@@ -26,8 +26,8 @@ import numpy as np
 from condensity._typing import Array
 from condensity.lsce.configurations import Configuration, loss_difference, reselect_setting
 from condensity.lsce.consensus import consensus, member_subspaces
-from condensity.lsce.member import MemberView
-from condensity.lsce.settings import EnsembleOptions
+from condensity.members.member import MemberView
+from condensity.members.settings import EnsembleOptions
 
 #: A configuration with another location is clearly better by this many standard errors.
 CLEARLY_BETTER = 2.0

@@ -18,6 +18,7 @@ import numpy as np
 from condensity._typing import Array
 from condensity._utils.parallel import Mapper
 from condensity.data.prepare import TrainingData
+from condensity.locations.location import ReducedLocator
 from condensity.lsce.configurations import (
     Configuration,
     complete,
@@ -26,13 +27,12 @@ from condensity.lsce.configurations import (
     with_members,
 )
 from condensity.lsce.consensus import consensus, member_subspaces
-from condensity.lsce.crossfit import Crossfit
 from condensity.lsce.learning import learn_with_location
-from condensity.lsce.location import ReducedLocator
-from condensity.lsce.member import MemberView
-from condensity.lsce.settings import EnsembleOptions, first_setting
 from condensity.lsce.shortlist import shortlist
-from condensity.lsce.views import cross_fit, reduced_view
+from condensity.members.crossfit import Crossfit
+from condensity.members.member import MemberView
+from condensity.members.settings import EnsembleOptions, first_setting
+from condensity.members.views import cross_fit, reduced_view
 
 #: Largest number of components with which a location that is a function of z is tried.
 REDUCED_COMPONENTS = 6

@@ -9,12 +9,12 @@ import numpy as np
 
 from condensity._typing import Array
 from condensity.data.chunks import RemainingSamples
-from condensity.lsce.averaged import AveragedMembers
 from condensity.lsce.calibration import best_stretch
 from condensity.lsce.configurations import Configuration
 from condensity.lsce.full_data import PendingFit, fit_coefficients
-from condensity.lsce.member import MemberView, OutputKernels
-from condensity.lsce.settings import EnsembleOptions
+from condensity.members.averaged import AveragedMembers
+from condensity.members.member import MemberView, OutputKernels
+from condensity.members.settings import EnsembleOptions, Setting
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +22,7 @@ class FinalDensity:
     """The average over configurations, fitted to all samples."""
 
     weights: Array  # of the configurations in the average; some may be zero
+    settings: Sequence[Setting]  # of the same
     parts: Sequence[tuple[float, AveragedMembers]]  # those with a positive weight
     stretch: Array  # (dy,) factor of the kernels, about the means; not of the background
     loss: float  # held-out, of the average before it is stretched; NaN without folds

@@ -26,22 +26,17 @@ from condensity._utils.parallel import Mapper
 from condensity.data.prepare import TrainingData
 from condensity.lsce.configurations import Configuration, reselect_setting
 from condensity.lsce.consensus import LearnedSubspaces, learn_with_all, learn_with_all_and_location
-from condensity.lsce.crossfit import Crossfit
 from condensity.lsce.dimension import Comparison, compare, shown_configuration
 from condensity.lsce.exploration import add_reduced, complete_all, explore
 from condensity.lsce.final_density import FinalDensity, average_of, stretch_of
 from condensity.lsce.full_data import refit_location
-from condensity.lsce.large_samples import (
-    Learned,
-    enlarge_for_settings,
-    follows_sample_size,
-    settle,
-)
-from condensity.lsce.member import MemberView
-from condensity.lsce.settings import EnsembleOptions
+from condensity.lsce.large_samples import enlarge_for_settings, follows_sample_size, settle
 from condensity.lsce.shortlist import held_out_masses
 from condensity.lsce.stacking import weigh
-from condensity.lsce.views import reduced_view, view_of, with_all_centers
+from condensity.members.crossfit import Crossfit
+from condensity.members.member import MemberView
+from condensity.members.settings import EnsembleOptions, Setting
+from condensity.members.views import reduced_view, view_of, with_all_centers
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +46,7 @@ class EnsembleFit:
     configurations: Sequence[Configuration]
     weights: Array  # of the configurations
     best: Configuration
+    setting: Setting  # of the best one, in the final density if it is part of it
     density: FinalDensity
     W: Array  # (dz, dx) the directions that are reported
     agreement: Array  # (dx,) of its members
@@ -80,42 +76,42 @@ def fit_ensemble(
     }
     configurations = _configurations(data, options, views, rng, mapper, report)
     # All configurations have the same number of centres here.
-    comparison, is_large = compare(configurations, views), follows_sample_size(data)
-    weights, loss = np.ones(1), np.nan
-    if is_large:
-        weights, loss = weigh(options, configurations)
-    elif data.partitions:
-        configurations, weights, loss = _select(options, views, configurations)
+    comparison = compare(configurations, views)
+    configurations, weights, loss = _select(data, options, views, configurations)
     best = configurations[int(np.argmax(weights))]
     if options.n_members > 1 and comparison is not None:
         best = comparison.best(configurations, weights)
-    used = [i for i, weight in enumerate(weights) if weight > 0]
-    larger = enlarge_for_settings(data, rng) if is_large else None
+    rows = np.flatnonzero(weights)
+    used = [configurations[i] for i in rows]
+    larger = enlarge_for_settings(data, rng) if follows_sample_size(data) else None
     if larger is not None:
         data = replace(data, remaining=larger.drawn)
-    if data.remaining is not None:
-        Y, remaining = data.y_standardised.Y, data.remaining
-        keys = {c.key for c in (best, *(configurations[i] for i in used)) if c.start is None}
-        views |= {key: refit_location(views[key], Y, remaining) for key in keys}
-    learned = [_learned(data, options, configurations[i], views, rng) for i in used]
+    _refit_locations(data, views, [best, *used])
+    learned = [_learned(data, options, c, views, rng) for c in used]
     if larger is not None:
-        items = zip(used, learned, strict=True)
-        given = [Learned.of(configurations[i], subspaces, views) for i, subspaces in items]
-        density, Ws = settle(larger, options, given)
-        learned = [one.with_final(W) for one, W in zip(learned, Ws, strict=True)]
+        density, learned = settle(larger, options, used, learned, views)
     else:
-        own = [configurations[i] for i in used]
-        density = _density(data, options, own, views, learned, weights[used], loss)
-    weights = weights.copy()
-    weights[used] = density.weights
-    shown = shown_configuration(options, views, [configurations[i] for i in used], best)
-    by_id = {id(configurations[i]): one for i, one in zip(used, learned, strict=True)}
-    if id(shown) not in by_id:  # it has no weight
-        by_id[id(shown)] = _learned(data, options, shown, views, rng)
-    subspaces = by_id[id(shown)]
-    W, agreement = subspaces.reported(views[shown.key], data.active)
-    n_steps = subspaces.final.n_steps
-    return EnsembleFit(configurations, weights, best, density, W, agreement, n_steps, comparison)
+        density = _density(data, options, used, views, learned, weights[rows], loss)
+    weights[rows] = density.weights
+    shown = shown_configuration(options, views, used, best)
+    row = next((i for i, c in enumerate(used) if c is shown), None)
+    # The configuration that is shown may have no weight.
+    own = _learned(data, options, shown, views, rng) if row is None else learned[row]
+    W, agreement = own.reported(views[shown.key], data.active)
+    final = (s for c, s in zip(used, density.settings, strict=True) if c is best)
+    setting, n_steps = next(final, best.setting), own.final.n_steps
+    return EnsembleFit(
+        configurations, weights, best, setting, density, W, agreement, n_steps, comparison
+    )
+
+
+def _refit_locations(
+    data: TrainingData, views: dict[str, MemberView], configurations: Sequence[Configuration]
+) -> None:
+    """Fit the planes of these configurations to all samples."""
+    if data.remaining is not None:
+        for key in {c.key for c in configurations if c.start is None}:
+            views[key] = refit_location(views[key], data.y_standardised.Y, data.remaining)
 
 
 def _configurations(
@@ -140,16 +136,22 @@ def _configurations(
 
 
 def _select(
+    data: TrainingData,
     options: EnsembleOptions,
     views: dict[str, MemberView],
     configurations: Sequence[Configuration],
 ) -> tuple[list[Configuration], Array, float]:
     """All configurations, their weights, and the held-out loss of the weighted average.
 
-    Those with a positive weight are evaluated again with all centres, if there are more.
+    Those with a positive weight are evaluated again with all centres, if there are more.  With many
+    samples the weights are selected again later.
     """
     configurations = list(configurations)
+    if not data.partitions:
+        return configurations, np.ones(1), np.nan
     weights, loss = weigh(options, configurations)
+    if follows_sample_size(data):
+        return configurations, weights, loss
     used = np.flatnonzero(weights).tolist()
     full: dict[str, Crossfit] = {}
     for i in used:
@@ -183,7 +185,7 @@ def _density(
     subspaces = [one.averaged for one in learned]
     averages = average_of(options, configurations, own, subspaces, data.remaining)
     parts = list(zip(weights.tolist(), averages, strict=True))
-    return FinalDensity(weights, parts, stretch, loss)
+    return FinalDensity(weights, [c.setting for c in configurations], parts, stretch, loss)
 
 
 def _learned(

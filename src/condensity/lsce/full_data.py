@@ -20,10 +20,10 @@ from condensity.fitting.leave_one_out import LeaveOneOutLoss
 from condensity.fitting.moments import Sums
 from condensity.fitting.ridge import solve
 from condensity.fitting.sce import SCE
-from condensity.lsce.averaged import AveragedMembers
-from condensity.lsce.location import Plane, row_basis
-from condensity.lsce.member import Basis, Coordinates, MemberView, OutputKernels
-from condensity.lsce.settings import Setting
+from condensity.locations.location import Plane, row_basis
+from condensity.members.averaged import AveragedMembers
+from condensity.members.member import Basis, Coordinates, MemberView, OutputKernels
+from condensity.members.settings import Setting
 from condensity.subspaces.chart import Minimum, minimise
 
 #: Number of steps of the search on all samples, which starts from the result on the subsample.

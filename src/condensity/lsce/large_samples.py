@@ -17,19 +17,16 @@ import numpy as np
 from condensity._typing import Array
 from condensity.data.growth import LargeSample, enlarge
 from condensity.data.prepare import TrainingData
+from condensity.locations.location import Locator, ReducedLocator
 from condensity.lsce.configurations import Configuration, reselect_setting
 from condensity.lsce.consensus import LARGE_SHARE, LearnedSubspaces, rescaled_subspace
-from condensity.lsce.crossfit import Crossfit
 from condensity.lsce.final_density import FinalDensity, average_of, stretch_of
-from condensity.lsce.learning import (
-    learning_width,
-    subspace_containing,
-)
-from condensity.lsce.location import Locator, ReducedLocator
-from condensity.lsce.member import MemberView
-from condensity.lsce.settings import EnsembleOptions
+from condensity.lsce.learning import learning_width, subspace_containing
 from condensity.lsce.stacking import weigh
-from condensity.lsce.views import cross_fit, with_all_centers
+from condensity.members.crossfit import Crossfit
+from condensity.members.member import MemberView
+from condensity.members.settings import EnsembleOptions
+from condensity.members.views import cross_fit, with_all_centers
 from condensity.subspaces.chart import minimise
 
 #: Largest number of additional samples, in units of the size of the subsample.
@@ -37,7 +34,7 @@ GROWTH = 15
 #: Largest number of centres, unless the caller has given their number.
 CENTERS = 1000
 #: The search on the larger sample: number of steps, largest number of samples at which the loss is
-#: evaluated, and width of the kernels of y.  With many centres, these may be narrower than at first.
+#: evaluated, and width of the kernels of y, which may be narrower with many centres.
 STEPS, REFINING_ROWS, REFINING_SIGMA_Y = 15, 4000, 0.25
 
 
@@ -92,8 +89,12 @@ class Learned:
 
 
 def settle(
-    larger: LargeSample, options: EnsembleOptions, learned: Sequence[Learned]
-) -> tuple[FinalDensity, list[Array]]:
+    larger: LargeSample,
+    options: EnsembleOptions,
+    configurations: Sequence[Configuration],
+    subspaces: Sequence[LearnedSubspaces],
+    views: dict[str, MemberView],
+) -> tuple[FinalDensity, list[LearnedSubspaces]]:
     """The density with settings for all samples.
 
     Parameters
@@ -102,38 +103,44 @@ def settle(
         The samples.
     options : EnsembleOptions
         The options.
-    learned : sequence of Learned
+    configurations : sequence of Configuration
         The configurations to be weighed.
+    subspaces : sequence of LearnedSubspaces
+        Their subspaces.
+    views : dict
+        The views in whose coordinates these subspaces are.
 
     Returns
     -------
     FinalDensity
         The average.
-    list of ndarray of shape (dz, dx)
-        The subspaces of the configurations, in the coordinates in which they were given.
+    list of LearnedSubspaces
+        The subspaces of the configurations, in the same coordinates.
     """
-    data, held = larger.data, larger.held
+    held, data = larger.held, larger.data
+    pairs = zip(configurations, subspaces, strict=True)
+    learned = [Learned.of(c, own, views) for c, own in pairs]
     train = LocationViews(data, options, held)
     refined = [one.in_view(train.plain(one.configuration)).refined() for one in learned]
     tuned = [_tuned(options, train.crossfit(one), one) for one in refined]
     weights, loss = weigh(options, tuned)
     used = np.flatnonzero(weights).tolist()
-    outputs = data.n_outputs
-    own = [train.crossfit(refined[i]).views[0] for i in used]
-    stretch = stretch_of(options, [tuned[i] for i in used], own, weights[used], outputs)
+    own = [tuned[i] for i in used]
+    own_views = [train.crossfit(refined[i]).views[0] for i in used]
+    stretch = stretch_of(options, own, own_views, weights[used], data.n_outputs)
     whole = LocationViews(data, options, np.zeros_like(held))
-    final = [refined[i].in_view(whole.plain(refined[i].configuration)) for i in used]
-    views = [whole.crossfit(one).views[0] for one in final]
-    averages = average_of(
-        options, [tuned[i] for i in used], views, [[one.W] for one in final], data.remaining
-    )
-    found = dict(enumerate(refined)) | dict(zip(used, final, strict=True))
-    back = [
-        rescaled_subspace(one.view.units, found[i].view.units, found[i].W)
-        for i, one in enumerate(learned)
-    ]
+    final = list(refined)
+    for i in used:
+        final[i] = refined[i].in_view(whole.plain(refined[i].configuration))
+    final_views = [whole.crossfit(final[i]).views[0] for i in used]
+    averages = average_of(options, own, final_views, [[final[i].W] for i in used], data.remaining)
     parts = list(zip(weights[used].tolist(), averages, strict=True))
-    return FinalDensity(weights, parts, stretch, loss), back
+    density = FinalDensity(weights, [c.setting for c in tuned], parts, stretch, loss)
+    back = [
+        known.with_final(rescaled_subspace(before.view.units, now.view.units, now.W))
+        for known, before, now in zip(subspaces, learned, final, strict=True)
+    ]
+    return density, back
 
 
 @dataclass(frozen=True, eq=False)

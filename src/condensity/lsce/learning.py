@@ -25,9 +25,9 @@ from condensity._typing import Array, Mask
 from condensity.fitting.gaussian_process import fit_sparse_process
 from condensity.fitting.leave_one_out import LeaveOneOutLoss
 from condensity.fitting.process_likelihood import ProcessLikelihood
-from condensity.lsce.location import on_grid
-from condensity.lsce.member import MemberView
-from condensity.lsce.settings import Setting
+from condensity.locations.location import on_grid
+from condensity.members.member import MemberView
+from condensity.members.settings import Setting
 from condensity.subspaces.chart import Minimum, minimise, minimise_jointly
 from condensity.subspaces.grassmann import orthonormal, random_point
 from condensity.subspaces.lockstep import minimise_all

@@ -16,9 +16,9 @@ from condensity._typing import Array
 from condensity.data.prepare import TrainingData
 from condensity.lsce.configurations import Configuration
 from condensity.lsce.dimension import compare
-from condensity.lsce.member import MemberView
-from condensity.lsce.settings import EnsembleOptions
 from condensity.lsce.stacking import weigh
+from condensity.members.member import MemberView
+from condensity.members.settings import EnsembleOptions
 
 #: With fewer samples, all members learn all configurations.
 LEAST_SAMPLES = 300

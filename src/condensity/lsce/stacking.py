@@ -22,8 +22,8 @@ from condensity.lsce.configurations import (
     fewest_components,
     stacking_excess,
 )
-from condensity.lsce.crossfit import Crossfit, HeldOutEvaluation
-from condensity.lsce.settings import EnsembleOptions
+from condensity.members.crossfit import Crossfit, HeldOutEvaluation
+from condensity.members.settings import EnsembleOptions
 
 #: Configurations with less weight are dropped: their gain is not worth their cost.
 NEGLIGIBLE = 0.02

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsRegressor
 
-from condensity.lsce import location
-from condensity.lsce.location import (
+from condensity.locations import location
+from condensity.locations.location import (
     RegressorLocation,
     constant_location,
     linear_location,

@@ -21,8 +21,8 @@ from condensity.fitting.moments import Sums
 from condensity.fitting.output_slope import FLAT, OutputSlope, quadratic_forms
 from condensity.fitting.ridge import low_rank_root
 from condensity.fitting.scores import Gaussians, Score
-from condensity.lsce.averaged import mixture_blocks
-from condensity.lsce.member import MOST_KEPT, MemberView, OutputKernels
+from condensity.members.averaged import mixture_blocks
+from condensity.members.member import MOST_KEPT, MemberView, OutputKernels
 
 #: Approximate limit of the numbers in all cached tables (256 MiB).
 CACHED_NUMBERS = 1 << 25

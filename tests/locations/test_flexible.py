@@ -8,10 +8,9 @@ from sklearn.ensemble import GradientBoostingRegressor
 
 from condensity.data.sample import Sample, Scaling
 from condensity.fitting import gaussian_process
-from condensity.lsce import flexible
-from condensity.lsce.consensus import rescaled_subspace
-from condensity.lsce.flexible import (
-    BOOSTING,
+from condensity.locations import flexible
+from condensity.locations.boosting import BOOSTING
+from condensity.locations.flexible import (
     NEGLIGIBLE,
     WeightedFunctions,
     average_weights,
@@ -19,15 +18,16 @@ from condensity.lsce.flexible import (
     smooth_location,
     tree_location,
 )
-from condensity.lsce.learning import subspace_containing, subspace_without
-from condensity.lsce.location import (
+from condensity.locations.location import (
     LEAST_UNIT,
     PredictedInput,
     linear_location,
     location_of_all,
 )
-from condensity.lsce.location_names import LOCATIONS, check_location
-from condensity.lsce.member import MemberView
+from condensity.locations.location_names import LOCATIONS, check_location
+from condensity.lsce.consensus import rescaled_subspace
+from condensity.lsce.learning import subspace_containing, subspace_without
+from condensity.members.member import MemberView
 from problems import random_sample, random_subspace
 
 

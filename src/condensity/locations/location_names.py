@@ -6,8 +6,8 @@ from typing import Any
 
 from sklearn.base import is_regressor
 
-from condensity.lsce.flexible import flexible_location, smooth_location, tree_location
-from condensity.lsce.location import (
+from condensity.locations.flexible import flexible_location, smooth_location, tree_location
+from condensity.locations.location import (
     Locator,
     RegressorLocation,
     constant_location,

@@ -37,7 +37,7 @@ from condensity.fitting.moments import Sums, lebesgue
 from condensity.fitting.monotone_maps import Clipped, NormalScores
 from condensity.fitting.ridge import solve
 from condensity.fitting.scores import Gaussians
-from condensity.lsce.location import Location, Locator, PredictedInput
+from condensity.locations.location import Location, Locator, PredictedInput
 
 #: The weight of the background, relative to the mean weight of the kernels over the sample.
 BACKGROUND = 0.01

@@ -17,8 +17,8 @@ from scipy.linalg import cho_factor, cho_solve
 from condensity._typing import Array, Indices
 from condensity.fitting.gaussian_process import fit_process, fit_sparse_process
 from condensity.fitting.simplex import minimise_on_simplex
-from condensity.lsce.boosting import BINNED_ROWS, add_trees, mean_of_trees, without_trees
-from condensity.lsce.location import (
+from condensity.locations.boosting import BINNED_ROWS, add_trees, mean_of_trees, without_trees
+from condensity.locations.location import (
     INNER_FOLDS,
     Location,
     linear_location,

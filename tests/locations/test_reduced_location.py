@@ -9,11 +9,11 @@ from condensity import LSCE
 from condensity.data.sample import Sample
 from condensity.fitting import gaussian_process
 from condensity.fitting.gaussian_process import Hyperparameters
-from condensity.lsce import location
+from condensity.locations import location
+from condensity.locations.location import ReducedFunction, ReducedLocator
+from condensity.locations.location_names import check_location
 from condensity.lsce.consensus import complete_subspace
-from condensity.lsce.location import ReducedFunction, ReducedLocator
-from condensity.lsce.location_names import check_location
-from condensity.lsce.member import MemberView
+from condensity.members.member import MemberView
 from problems import random_subspace
 
 DX = 4
@@ -41,7 +41,7 @@ def beside(W, X, seed=3):
 @pytest.fixture
 def fixed(monkeypatch):
     """The hyperparameters do not depend on the samples."""
-    monkeypatch.setattr(gaussian_process, "choose_hyperparameters", lambda Z, Y, weight: CHOSEN)
+    monkeypatch.setattr(gaussian_process, "choose_hyperparameters", lambda *_: CHOSEN)
 
 
 def process_mean(z, Z, Y, variances):

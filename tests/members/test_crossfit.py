@@ -11,10 +11,10 @@ from condensity.datasets import toy_b
 from condensity.distributions.mixture import Mixture
 from condensity.fitting.scores import SCORES
 from condensity.fitting.simplex import minimise_on_simplex
-from condensity.lsce import crossfit as crossfit_module
+from condensity.locations.flexible import smooth_location
+from condensity.locations.location import constant_location, linear_location
 from condensity.lsce import dimension
 from condensity.lsce import fit as ensemble
-from condensity.lsce.averaged import AveragedMembers, Ensemble
 from condensity.lsce.configurations import (
     Configuration,
     configure,
@@ -29,13 +29,14 @@ from condensity.lsce.consensus import (
     member_subspaces,
     rescaled_subspace,
 )
-from condensity.lsce.crossfit import Crossfit
-from condensity.lsce.flexible import smooth_location
 from condensity.lsce.learning import learn_subspace, subspace_containing
-from condensity.lsce.location import constant_location, linear_location
-from condensity.lsce.member import MemberView, OutputKernels
-from condensity.lsce.settings import EnsembleOptions, Setting, SettingSelector
 from condensity.lsce.stacking import stack
+from condensity.members import crossfit as crossfit_module
+from condensity.members import views
+from condensity.members.averaged import AveragedMembers, Ensemble
+from condensity.members.crossfit import Crossfit
+from condensity.members.member import MemberView, OutputKernels
+from condensity.members.settings import EnsembleOptions, Setting, SettingSelector
 from condensity.subspaces.chart import Minimum
 from crossfits import LOSSES, OPEN, SEARCH, crossfit, deals, density
 from problems import random_sample, random_subspace
@@ -444,13 +445,13 @@ def test_what_counts_is_judged_with_all_centres(monkeypatch):
         model.fit(X, y)
         assert not heard
         with monkeypatch.context() as patch:
-            patch.setattr(ensemble, "SELECTION_CENTERS", 20)
+            patch.setattr(views, "SELECTION_CENTERS", 20)
             model.fit(X, y)
         assert {len(view.basis) for fit in heard for view in fit.views} == {48}
         assert len(heard) == 1 if n_members == 1 else len(heard) >= 1
         heard.clear()
     with monkeypatch.context() as patch:
-        patch.setattr(ensemble, "SELECTION_CENTERS", 48)  # just as many as there are
+        patch.setattr(views, "SELECTION_CENTERS", 48)  # just as many as there are
         model.fit(X, y)
     assert not heard
 

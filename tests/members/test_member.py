@@ -5,9 +5,9 @@ import oracles
 from condensity.data import chunks as rows
 from condensity.data.sample import Sample
 from condensity.fitting.scores import SCORES
-from condensity.lsce import member as view_module
-from condensity.lsce.location import constant_location, linear_location
-from condensity.lsce.member import MemberView, OutputKernels
+from condensity.locations.location import constant_location, linear_location
+from condensity.members import member as view_module
+from condensity.members.member import MemberView, OutputKernels
 from problems import random_sample, random_subspace
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from condensity._typing import Array
 from condensity.fitting.scores import Score
 from condensity.fitting.selection import GridIndex, descend_grid
-from condensity.lsce.crossfit import Crossfit
-from condensity.lsce.location import Locator
-from condensity.lsce.member import MemberView
+from condensity.locations.location import Locator
+from condensity.members.crossfit import Crossfit
+from condensity.members.member import MemberView
 
 
 @dataclass(frozen=True)

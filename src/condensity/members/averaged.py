@@ -18,8 +18,8 @@ from condensity.distributions.block import Block
 from condensity.distributions.bounded import BoundedMixture, Bounds
 from condensity.distributions.mixture import Mixture
 from condensity.fitting.scores import Gaussians
-from condensity.lsce.location import PredictedInput
-from condensity.lsce.member import Coefficients, Coordinates, MemberView
+from condensity.locations.location import PredictedInput
+from condensity.members.member import Coefficients, Coordinates, MemberView
 
 
 def mixture_blocks(

@@ -10,10 +10,10 @@ import numpy as np
 from condensity._typing import Array
 from condensity.data.prepare import TrainingData
 from condensity.fitting.output_slope import OutputSlope
-from condensity.lsce.crossfit import Crossfit
-from condensity.lsce.location import Locator, ReducedLocator
-from condensity.lsce.member import MemberView
-from condensity.lsce.settings import EnsembleOptions
+from condensity.locations.location import Locator, ReducedLocator
+from condensity.members.crossfit import Crossfit
+from condensity.members.member import MemberView
+from condensity.members.settings import EnsembleOptions
 
 #: Largest number of centres of a member during model selection; the final model uses all centres.
 SELECTION_CENTERS = 200

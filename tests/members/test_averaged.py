@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from condensity.lsce.averaged import AveragedMembers
-from condensity.lsce.location import constant_location
-from condensity.lsce.member import MemberView, OutputKernels
+from condensity.locations.location import constant_location
+from condensity.members.averaged import AveragedMembers
+from condensity.members.member import MemberView, OutputKernels
 from problems import random_sample, random_subspace
 
 

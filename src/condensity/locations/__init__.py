@@ -1,0 +1,1 @@
+"""Locations: models of the mean of y given x."""

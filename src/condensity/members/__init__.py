@@ -1,0 +1,1 @@
+"""Members: models that leave out one fold, and their average."""
