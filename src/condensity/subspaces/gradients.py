@@ -53,18 +53,20 @@ def cosines_and_sines(scores: Array) -> Array:
     return np.hstack([np.cos(angles), np.sin(angles)])
 
 
-def gradient_directions(sample: Sample, functions: Array, dz: int) -> tuple[Array, Array]:
+def gradient_directions(
+    sample: Sample, functions: Array, dz: int, most_points: int = MOST_POINTS
+) -> tuple[Array, Array]:
     """Eigenvalues (d,), the largest first, and directions (d, d), the rows, for standardised x.
 
-    ``functions`` (n, t) are the values of functions of y.  Kernels adapt to ``dz`` directions.  The
-    projections of x on the directions are uncorrelated and have unit variance, or less if a ridge
-    was added.  The sign of a direction is such that its projection has a covariance >= 0 with the
-    first output.
+    ``functions`` (n, t) are the values of functions of y.  Kernels adapt to ``dz`` directions.
+    Regressions are local to at most ``most_points`` of the samples.  The projections of x on the
+    directions are uncorrelated and have unit variance, or less if a ridge was added.  The sign of a
+    direction is such that its projection has a covariance >= 0 with the first output.
     """
     A = whitening(sample.X, sample.weight)
     X, weight = sample.X @ A, sample.weight
     n, d = X.shape
-    points = np.linspace(0, n - 1, min(n, MOST_POINTS), dtype=int)
+    points = np.linspace(0, n - 1, min(n, most_points), dtype=int)
     shares = weight[points] / weight[points].sum()
     functions = functions - weight @ functions
     width, least = (WIDTH * np.sqrt(q) * n ** (-1.0 / (q + more)) for q, more in ((d, 6), (dz, 4)))

@@ -1,0 +1,140 @@
+"""The subspace that is reported.
+
+The density is an average, but one subspace is reported for it.  Candidates are the subspaces of all
+configurations with this number of components, and outer products of gradients (module
+``gradients`` of the room ``subspaces``), which estimate the directions in an independent way.
+
+The candidates of all kinds are compared as directions of a density without location: a location may
+describe y well although its directions are inaccurate, for instance a plane where the variance of y
+depends on x, and the other way round.  Each candidate gets the weight ``2 Phi(-d / s)``.  Here d is
+the difference of its held-out loss from that of the best one, s the standard error of d, and Phi
+the normal distribution function: the weight is 1 for the best one and for equally good ones, and
+0.05 at about two standard errors.  The reported subspace is the dominant eigenspace of the weighted
+sum of the candidates' projectors.  So the errors of similar candidates average out, and those of
+clearly worse ones do not enter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import ndtr
+
+from condensity._typing import Array, Mask
+from condensity.data.prepare import TrainingData
+from condensity.data.sample import Sample
+from condensity.lsce.configurations import Configuration, loss_difference, reselect_setting
+from condensity.lsce.consensus import LearnedSubspaces, mean_projector, member_subspaces
+from condensity.lsce.dimension import CLEARLY_BETTER
+from condensity.members.crossfit import Crossfit
+from condensity.members.member import MemberView
+from condensity.members.settings import EnsembleOptions
+from condensity.subspaces.gradients import cosines_and_sines, gradient_directions
+from condensity.subspaces.grassmann import orthonormal
+
+#: Candidates with less weight are left out.
+LEAST_WEIGHT = 0.05
+#: Largest number of samples for outer products of gradients, and of local regressions.
+GRADIENT_ROWS, GRADIENT_POINTS = 600, 150
+
+
+def reported_subspace(
+    data: TrainingData,
+    options: EnsembleOptions,
+    views: dict[str, MemberView],
+    configurations: Sequence[Configuration],
+    best: Configuration,
+    learn: Callable[[Configuration], LearnedSubspaces],
+) -> tuple[Array, Array, int]:
+    """The subspace (dz, dx), the agreement of members on it (dx,), and the steps of its search.
+
+    ``best`` has the number of components that is reported.  ``learn`` returns the subspaces of a
+    configuration.
+    """
+    plain = without_location(configurations, best, views)
+    if plain is None or plain.crossfit is None or options.n_members == 1:
+        own = learn(best)
+        return *own.reported(views[best.key], data.active), own.final.n_steps
+    dz, view = best.n_components, views["none"]
+    rivals = [
+        c
+        for c in configurations
+        if c.n_components == dz and not views[c.key].location.anywhere
+        if has_slope(c, configurations)
+    ]
+    # Gradients of a part of many samples are less accurate than a search with all of them.
+    others = gradient_subspaces(plain.crossfit, dz) if data.remaining is None else []
+    search = options.search_space(view)
+    judged = [
+        plain if c is plain else reselect_setting(replace(plain, Ws=Ws), plain.crossfit, search)
+        for c, Ws in [*((c, c.Ws) for c in rivals), *((None, Ws) for Ws in others)]
+    ]
+    plain.crossfit.clear()
+    weights = candidate_weights(judged)
+    shown = int(np.argmax(weights[: len(rivals)]))
+    learned = {i: learn(c) for i, c in enumerate(rivals) if weights[i] > 0 or i == shown}
+    total = np.sum([weights[i] * own.projector for i, own in learned.items()], axis=0)
+    for weight, c in zip(weights[len(rivals) :], judged[len(rivals) :], strict=True):
+        total += weight * mean_projector(member_subspaces(c, view))
+    W = np.linalg.eigh(total)[1][:, ::-1][:, :dz].T
+    _, agreement = learned[shown].reported(views[rivals[shown].key], data.active)
+    return W, agreement, learned[shown].final.n_steps
+
+
+def without_location(
+    configurations: Sequence[Configuration], best: Configuration, views: dict[str, MemberView]
+) -> Configuration | None:
+    """The configuration in which candidates are compared; None if there is nothing to choose."""
+    crossfit, dz = best.crossfit, best.n_components
+    if crossfit is None or crossfit.by_cells or views[best.key].location.anywhere:
+        return None
+    if dz >= crossfit.active.sum():
+        return None
+    same = (c for c in configurations if c.n_components == dz and c.location == "none")
+    return next(same, None)
+
+
+def has_slope(c: Configuration, configurations: Sequence[Configuration]) -> bool:
+    """Whether the slope of a linear location is clearly not zero.
+
+    Without components, the density with this location is then clearly better than that with a
+    constant location.  Other locations fix no directions, so nothing is required of them.
+    """
+    alone = {o.location: o for o in configurations if o.n_components == 0}
+    if c.location != "linear" or not {"none", "linear"} <= set(alone):
+        return True
+    mean, error = loss_difference(alone["none"], alone["linear"])
+    return mean > CLEARLY_BETTER * error
+
+
+def candidate_weights(judged: Sequence[Configuration]) -> Array:
+    """The weight of each candidate from its losses at held-out samples, (C,)."""
+    best = min(judged, key=lambda c: c.loss)
+    pairs = [loss_difference(c, best) for c in judged]
+    z = [mean / error if error > 0 else 0.0 for mean, error in pairs]
+    weights = 2.0 * ndtr(-np.array(z))
+    return np.where(weights < LEAST_WEIGHT, 0.0, np.minimum(weights, 1.0))
+
+
+def gradient_subspaces(crossfit: Crossfit, dz: int) -> list[list[Array]]:
+    """Outer products of gradients of the members: of functions of y, and of y itself."""
+    pairs = [_gradient_subspaces(view, crossfit.active, dz) for view in crossfit.views]
+    return [list(Ws) for Ws in zip(*pairs, strict=True)]
+
+
+def _gradient_subspaces(view: MemberView, active: Mask, dz: int) -> list[Array]:
+    n, Y = len(view.sample), view.clipped(view.sample.Y)
+    rows = np.linspace(0, n - 1, min(n, GRADIENT_ROWS), dtype=int)
+    scores = view.normal_scores(view.sample.Y)
+    part = view.sample[rows]
+    weight = part.weight / part.weight.sum()
+    X = part.X[:, active] - weight @ part.X[:, active]
+    sample, Ws = Sample(X, Y[rows], weight), []
+    for functions in (cosines_and_sines(scores[rows]), Y[rows]):
+        _, directions = gradient_directions(sample, functions, dz, GRADIENT_POINTS)
+        W = np.zeros((dz, len(active)))
+        W[:, active] = orthonormal(directions[:dz])
+        Ws.append(W)
+    return Ws
