@@ -113,7 +113,7 @@ def candidate_weights(judged: Sequence[Configuration]) -> Array:
     """The weight of each candidate from its losses at held-out samples, (C,)."""
     best = min(judged, key=lambda c: c.loss)
     pairs = [loss_difference(c, best) for c in judged]
-    z = [mean / error if error > 0 else 0.0 for mean, error in pairs]
+    z = [mean / max(error, np.finfo(float).tiny) for mean, error in pairs]
     weights = 2.0 * ndtr(-np.array(z))
     return np.where(weights < LEAST_WEIGHT, 0.0, np.minimum(weights, 1.0))
 
