@@ -1,8 +1,9 @@
 """The subspace that is reported.
 
 The density is an average, but one subspace is reported for it.  Candidates are the subspaces of all
-configurations with this number of components, and outer products of gradients (module
-``gradients`` of the room ``subspaces``), which estimate the directions in an independent way.
+configurations with this number of components, and outer products of gradients (room ``subspaces``),
+which find the directions in another way.  A linear location takes part if its slope is clearly not
+zero.
 
 The candidates of all kinds are compared as directions of a density without location: a location may
 describe y well although its directions are inaccurate, for instance a plane where the variance of y
@@ -31,13 +32,16 @@ from condensity.lsce.dimension import CLEARLY_BETTER
 from condensity.members.crossfit import Crossfit
 from condensity.members.member import MemberView
 from condensity.members.settings import EnsembleOptions
-from condensity.subspaces.gradients import cosines_and_sines, gradient_directions
+from condensity.subspaces.gradients import gradient_directions
 from condensity.subspaces.grassmann import orthonormal
 
 #: Candidates with less weight are left out.
 LEAST_WEIGHT = 0.05
 #: Largest number of samples for outer products of gradients, and of local regressions.
 GRADIENT_ROWS, GRADIENT_POINTS = 600, 150
+#: Half of the projector of a configuration is that of its members, the other half that of a search
+#: in all samples.  Outer products of gradients have the first half only.
+MEMBERS_SHARE = 0.5
 
 
 def reported_subspace(
@@ -64,20 +68,23 @@ def reported_subspace(
         if c.n_components == dz and not views[c.key].location.anywhere
         if has_slope(c, configurations)
     ]
-    # Gradients of a part of many samples are less accurate than a search with all of them.
-    others = gradient_subspaces(plain.crossfit, dz) if data.remaining is None else []
     search = options.search_space(view)
-    judged = [
-        plain if c is plain else reselect_setting(replace(plain, Ws=Ws), plain.crossfit, search)
-        for c, Ws in [*((c, c.Ws) for c in rivals), *((None, Ws) for Ws in others)]
-    ]
+
+    def judge(Ws: Sequence[Array]) -> Configuration:
+        assert plain.crossfit is not None
+        return reselect_setting(replace(plain, Ws=Ws), plain.crossfit, search)
+
+    judged = [plain if c is plain else judge(c.Ws) for c in rivals]
+    # Gradients of a part of many samples are less accurate than a search with all of them.
+    if data.remaining is None:
+        judged.append(judge(gradient_subspaces(plain.crossfit, dz)))
     plain.crossfit.clear()
     weights = candidate_weights(judged)
     shown = int(np.argmax(weights[: len(rivals)]))
     learned = {i: learn(c) for i, c in enumerate(rivals) if weights[i] > 0 or i == shown}
     total = np.sum([weights[i] * own.projector for i, own in learned.items()], axis=0)
     for weight, c in zip(weights[len(rivals) :], judged[len(rivals) :], strict=True):
-        total += weight * mean_projector(member_subspaces(c, view))
+        total += MEMBERS_SHARE * weight * mean_projector(member_subspaces(c, view))
     W = np.linalg.eigh(total)[1][:, ::-1][:, :dz].T
     _, agreement = learned[shown].reported(views[rivals[shown].key], data.active)
     return W, agreement, learned[shown].final.n_steps
@@ -118,23 +125,15 @@ def candidate_weights(judged: Sequence[Configuration]) -> Array:
     return np.where(weights < LEAST_WEIGHT, 0.0, np.minimum(weights, 1.0))
 
 
-def gradient_subspaces(crossfit: Crossfit, dz: int) -> list[list[Array]]:
-    """Outer products of gradients of the members: of functions of y, and of y itself."""
-    pairs = [_gradient_subspaces(view, crossfit.active, dz) for view in crossfit.views]
-    return [list(Ws) for Ws in zip(*pairs, strict=True)]
+def gradient_subspaces(crossfit: Crossfit, dz: int) -> list[Array]:
+    """The outer products of gradients of the mean of y, for every member."""
+    return [_gradient_subspace(view, crossfit.active, dz) for view in crossfit.views]
 
 
-def _gradient_subspaces(view: MemberView, active: Mask, dz: int) -> list[Array]:
-    n, Y = len(view.sample), view.clipped(view.sample.Y)
-    rows = np.linspace(0, n - 1, min(n, GRADIENT_ROWS), dtype=int)
-    scores = view.normal_scores(view.sample.Y)
-    part = view.sample[rows]
-    weight = part.weight / part.weight.sum()
-    X = part.X[:, active] - weight @ part.X[:, active]
-    sample, Ws = Sample(X, Y[rows], weight), []
-    for functions in (cosines_and_sines(scores[rows]), Y[rows]):
-        _, directions = gradient_directions(sample, functions, dz, GRADIENT_POINTS)
-        W = np.zeros((dz, len(active)))
-        W[:, active] = orthonormal(directions[:dz])
-        Ws.append(W)
-    return Ws
+def _gradient_subspace(view: MemberView, active: Mask, dz: int) -> Array:
+    n, W = len(view.sample), np.zeros((dz, len(active)))
+    part = view.sample[np.linspace(0, n - 1, min(n, GRADIENT_ROWS), dtype=int)]
+    sample = Sample(part.X[:, active], view.clipped(part.Y), part.weight / part.weight.sum())
+    _, directions = gradient_directions(sample, sample.Y, dz, GRADIENT_POINTS)
+    W[:, active] = orthonormal(directions[:dz])
+    return W
