@@ -23,22 +23,18 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import ndtr
 
-from condensity._typing import Array, Mask
+from condensity._typing import Array
 from condensity.data.prepare import TrainingData
-from condensity.data.sample import Sample
 from condensity.lsce.configurations import Configuration, loss_difference, reselect_setting
 from condensity.lsce.consensus import LearnedSubspaces, mean_projector, member_subspaces
 from condensity.lsce.dimension import CLEARLY_BETTER
+from condensity.lsce.informed import gradient_subspace
 from condensity.members.crossfit import Crossfit
 from condensity.members.member import MemberView
 from condensity.members.settings import EnsembleOptions
-from condensity.subspaces.gradients import gradient_directions
-from condensity.subspaces.grassmann import orthonormal
 
 #: Candidates with less weight are left out.
 LEAST_WEIGHT = 0.05
-#: Largest number of samples for outer products of gradients, and of local regressions.
-GRADIENT_ROWS, GRADIENT_POINTS = 600, 150
 #: Half of the projector of a configuration is that of its members, the other half that of a search
 #: in all samples.  Outer products of gradients have the first half only.
 MEMBERS_SHARE = 0.5
@@ -127,13 +123,7 @@ def candidate_weights(judged: Sequence[Configuration]) -> Array:
 
 def gradient_subspaces(crossfit: Crossfit, dz: int) -> list[Array]:
     """The outer products of gradients of the mean of y, for every member."""
-    return [_gradient_subspace(view, crossfit.active, dz) for view in crossfit.views]
-
-
-def _gradient_subspace(view: MemberView, active: Mask, dz: int) -> Array:
-    n, W = len(view.sample), np.zeros((dz, len(active)))
-    part = view.sample[np.linspace(0, n - 1, min(n, GRADIENT_ROWS), dtype=int)]
-    sample = Sample(part.X[:, active], view.clipped(part.Y), part.weight / part.weight.sum())
-    _, directions = gradient_directions(sample, sample.Y, dz, GRADIENT_POINTS)
-    W[:, active] = orthonormal(directions[:dz])
-    return W
+    return [
+        gradient_subspace(view.sample, view.clipped(view.sample.Y), crossfit.active, dz)
+        for view in crossfit.views
+    ]

@@ -23,8 +23,8 @@ PER_SD, PER_UNIT = "weight per standard deviation", "weight per unit of the inpu
 class LoadingsDisplay:
     """Weights of the inputs in each direction, as bars.
 
-    The bars have the signs of ``components_``.  The estimators choose these signs so that z grows with
-    the first output.
+    The bars have the signs of ``components_``.  The estimators choose these signs so that
+    z grows with the first output.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ class LoadingsDisplay:
 
         The components of the estimators that learn directions act on standardised inputs: a weight
         is the change of z with one standard deviation of the input.  The components of other
-        models, such as FixedSubspace and PCA, act on the inputs in their own units.  With ``X`` they are
-        converted to weights per standard deviation.
+        models, such as FixedSubspace and PCA, act on the inputs in their own units.  With ``X``
+        they are converted to weights per standard deviation.
 
         Parameters
         ----------
