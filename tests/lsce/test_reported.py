@@ -10,7 +10,7 @@ import condensity.lsce.fit
 from condensity import LSCE, OPG
 from condensity.data.sample import Sample
 from condensity.fitting.scores import SCORES
-from condensity.locations.location import constant_location
+from condensity.locations.location import constant_location, linear_location
 from condensity.lsce import reported
 from condensity.lsce.configurations import Configuration, loss_difference
 from condensity.lsce.consensus import LearnedSubspaces, member_subspaces
@@ -18,6 +18,8 @@ from condensity.lsce.reported import (
     candidate_weights,
     gradient_subspaces,
     has_slope,
+    judge,
+    keeps_slope,
     without_location,
 )
 from condensity.members.crossfit import Crossfit
@@ -25,7 +27,7 @@ from condensity.members.member import MemberView
 from condensity.members.settings import Setting
 from condensity.metrics import subspace_error
 from condensity.subspaces.chart import Minimum
-from crossfits import crossfit, deals
+from crossfits import SEARCH, crossfit, deals
 from problems import random_subspace
 
 FIT = crossfit()
@@ -79,7 +81,9 @@ def test_gradients_of_members_are_those_of_their_own_samples():
     members = [MemberView.of(whole, mass, np.arange(90), constant_location) for mass in masses]
     active = np.array([True, True, False, True])
     made = Crossfit("none", whole, active, members, SCORES["squared"])
-    found = gradient_subspaces(made, 2)
+    unknown = [np.empty((2, 4))] * len(members)
+    plain = Configuration("none", 2, Setting(1, 1, 1), unknown, np.zeros(90), made)
+    found = gradient_subspaces(plain)
     for mass, view, W in zip(masses, members, found, strict=True):
         own = mass == 0
         with pytest.warns(UserWarning, match="does not vary"):
@@ -117,6 +121,42 @@ def test_candidates_are_compared_without_location_where_that_is_possible():
     assert without_location(made, replace(linear, crossfit=cells), views) is None
 
 
+@pytest.mark.parametrize(
+    ("dz", "z", "judged", "kept"),
+    [(1, 0.0, -0.1, True), (1, 0.0, 0.1, False), (2, 1.9, -0.1, False), (2, 2.1, -0.1, True)],
+)
+def test_a_slope_is_reported_alone_if_it_is_all_or_clearly_better(dz, z, judged, kept, monkeypatch):
+    noise = np.random.default_rng(0).standard_normal(N)
+    noise -= FIT.weight @ noise
+    plain = configuration("none", dz, np.zeros(N))
+    better = noise / np.linalg.norm(FIT.weight * noise) - z
+    linear = replace(configuration("linear", dz, better), crossfit=crossfit(linear_location))
+    other = configuration("none", dz, np.full(N, judged))
+    monkeypatch.setattr(reported, "judge", lambda *_: other)
+    assert keeps_slope(linear, plain, SEARCH) is kept
+    assert not keeps_slope(replace(linear, location="reduced"), plain, SEARCH)
+
+
+def test_other_directions_are_judged_by_the_density_without_location():
+    truth, wrong = np.eye(4)[:1], np.eye(4)[3:]
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 4))
+    weight = np.full(60, 1 / 60)
+    whole = Sample(X, X[:, :1] ** 2 + 0.1 * rng.standard_normal((60, 1)), weight)
+    masses = deals(weight, n_deals=1)
+    members = [MemberView.of(whole, mass, np.arange(60), constant_location) for mass in masses]
+    made = Crossfit("none", whole, np.ones(4, bool), members, SCORES["squared"])
+    nothing, setting = np.zeros(60), Setting(0.5, 0.35, 0.01)
+    plain = Configuration("none", 1, setting, [wrong] * 3, nothing, made)
+    good, bad = (judge(plain, Ws, SEARCH) for Ws in ([truth] * 3, [wrong] * 3))
+    assert good.loss < bad.loss - 0.05
+    again = made.losses(
+        [truth] * 3, good.setting.sigma_z, good.setting.sigma_y, (good.setting.penalty,)
+    )
+    np.testing.assert_allclose(good.losses, again[0])
+    assert judge(plain, plain.Ws, SEARCH) is plain
+
+
 def captured(monkeypatch, model, X, y):
     """The fitted model, and the arguments of the report."""
     seen = {}
@@ -136,7 +176,7 @@ QUICK = {"n_starts": 4, "n_members": 4, "max_iter": 10, "random_state": 0}
 def test_the_report_is_the_dominant_eigenspace_of_weighted_projectors(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((90, 4))
-    y = X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.standard_normal(90)
+    y = X[:, 0] ** 2 + X[:, 1] ** 2 + 0.3 * rng.standard_normal(90)
     weights, judged = [], []
     original = reported.candidate_weights
 
@@ -147,9 +187,10 @@ def test_the_report_is_the_dominant_eigenspace_of_weighted_projectors(monkeypatc
 
     monkeypatch.setattr(reported, "candidate_weights", spy)
     model, seen = captured(monkeypatch, LSCE(2, **QUICK), X, y)
-    rivals = [c for c in seen["configurations"] if c.n_components == 2]
-    assert [c.location for c in rivals] == ["none", "linear", "reduced"]
-    assert len(weights) == 4
+    same = [c for c in seen["configurations"] if c.n_components == 2]
+    rivals = [c for c in same if has_slope(c, seen["configurations"])]
+    assert [c.location for c in same] == ["none", "linear", "reduced"]
+    assert len(weights) == len(rivals) + 1
     total = np.zeros((4, 4))
     for i, (weight, c) in enumerate(zip(weights, judged, strict=True)):
         if weight > 0:

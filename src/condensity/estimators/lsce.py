@@ -155,9 +155,9 @@ class LSCE(DensityReducer):
         is none, the smallest candidate.  The density is an average over several numbers.  With
         ``n_members=1`` it is the number of directions of the single model.
     subspace_agreement_ : ndarray of shape (dx,)
-        Decreasing eigenvalues of the mean projector of the members of the configuration with the
-        largest weight in ``components_``: 1 for a direction that all members have, 0 for a
-        direction that none has.
+        Decreasing eigenvalues of the mean projector of the members of the best configuration with
+        ``n_components_`` directions: 1 for a direction that all members have, 0 for a direction
+        that none has.
     location_ : str
         Location with the largest weight in the average.
     location_weights_ : dict of str to float

@@ -98,7 +98,9 @@ def fit_ensemble(
 
     def learn(c: Configuration) -> LearnedSubspaces:
         # Directions may be reported of a configuration that has no weight.
-        return known[id(c)] if id(c) in known else _learned(data, options, c, views, rng)
+        if id(c) not in known:
+            known[id(c)] = _learned(data, options, c, views, rng)
+        return known[id(c)]
 
     W, agreement, n_steps = reported_subspace(data, options, views, configurations, best, learn)
     final = (s for c, s in zip(used, density.settings, strict=True) if c is best)

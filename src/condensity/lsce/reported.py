@@ -3,7 +3,7 @@
 The density is an average, but one subspace is reported for it.  Candidates are the subspaces of all
 configurations with this number of components, and outer products of gradients (room ``subspaces``),
 which find the directions in another way.  A linear location takes part if its slope is clearly not
-zero.
+zero.  It is reported alone if the slope is all it has, or if its density is clearly better.
 
 The candidates of all kinds are compared as directions of a density without location: a location may
 describe y well although its directions are inaccurate, for instance a plane where the variance of y
@@ -29,9 +29,8 @@ from condensity.lsce.configurations import Configuration, loss_difference, resel
 from condensity.lsce.consensus import LearnedSubspaces, mean_projector, member_subspaces
 from condensity.lsce.dimension import CLEARLY_BETTER
 from condensity.lsce.informed import gradient_subspace
-from condensity.members.crossfit import Crossfit
 from condensity.members.member import MemberView
-from condensity.members.settings import EnsembleOptions
+from condensity.members.settings import EnsembleOptions, SearchSpace
 
 #: Candidates with less weight are left out.
 LEAST_WEIGHT = 0.05
@@ -53,37 +52,35 @@ def reported_subspace(
     ``best`` has the number of components that is reported.  ``learn`` returns the subspaces of a
     configuration.
     """
-    plain = without_location(configurations, best, views)
-    if plain is None or plain.crossfit is None or options.n_members == 1:
-        own = learn(best)
-        return *own.reported(views[best.key], data.active), own.final.n_steps
-    dz, view = best.n_components, views["none"]
+    own = learn(best)
+    W, agreement = own.reported(views[best.key], data.active)
+    plain = without_location(configurations, best, views) if options.n_members > 1 else None
+    if plain is None or keeps_slope(best, plain, options.search_space(views["none"])):
+        return W, agreement, own.final.n_steps
+    search = options.search_space(views["none"])
     rivals = [
         c
         for c in configurations
-        if c.n_components == dz and not views[c.key].location.anywhere
+        if c.n_components == best.n_components and not views[c.key].location.anywhere
         if has_slope(c, configurations)
     ]
-    search = options.search_space(view)
-
-    def judge(Ws: Sequence[Array]) -> Configuration:
-        assert plain.crossfit is not None
-        return reselect_setting(replace(plain, Ws=Ws), plain.crossfit, search)
-
-    judged = [plain if c is plain else judge(c.Ws) for c in rivals]
+    judged = [judge(plain, c.Ws, search) for c in rivals]
     # Gradients of a part of many samples are less accurate than a search with all of them.
     if data.remaining is None:
-        judged.append(judge(gradient_subspaces(plain.crossfit, dz)))
-    plain.crossfit.clear()
+        judged.append(judge(plain, gradient_subspaces(plain), search))
     weights = candidate_weights(judged)
-    shown = int(np.argmax(weights[: len(rivals)]))
-    learned = {i: learn(c) for i, c in enumerate(rivals) if weights[i] > 0 or i == shown}
-    total = np.sum([weights[i] * own.projector for i, own in learned.items()], axis=0)
+    total = np.zeros((W.shape[1], W.shape[1]))
+    for weight, c in zip(weights, rivals, strict=False):
+        if weight > 0:
+            total += weight * learn(c).projector
     for weight, c in zip(weights[len(rivals) :], judged[len(rivals) :], strict=True):
-        total += MEMBERS_SHARE * weight * mean_projector(member_subspaces(c, view))
-    W = np.linalg.eigh(total)[1][:, ::-1][:, :dz].T
-    _, agreement = learned[shown].reported(views[rivals[shown].key], data.active)
-    return W, agreement, learned[shown].final.n_steps
+        total += MEMBERS_SHARE * weight * mean_projector(member_subspaces(c, views["none"]))
+    return dominant_subspace(total, len(W)), agreement, own.final.n_steps
+
+
+def dominant_subspace(total: Array, dz: int) -> Array:
+    """The eigenvectors (dz, dx) of the largest eigenvalues of ``total`` (dx, dx)."""
+    return np.asarray(np.linalg.eigh(total)[1][:, ::-1][:, :dz].T)
 
 
 def without_location(
@@ -97,6 +94,32 @@ def without_location(
         return None
     same = (c for c in configurations if c.n_components == dz and c.location == "none")
     return next(same, None)
+
+
+def judge(plain: Configuration, Ws: Sequence[Array], search: SearchSpace) -> Configuration:
+    """The density without location on other directions ``Ws``, with the best setting."""
+    if plain.Ws is Ws:
+        return plain
+    assert plain.crossfit is not None
+    judged = reselect_setting(replace(plain, Ws=Ws), plain.crossfit, search)
+    plain.crossfit.clear()
+    return judged
+
+
+def keeps_slope(best: Configuration, plain: Configuration, search: SearchSpace) -> bool:
+    """Whether the directions of ``best`` are reported alone, because it has a linear location.
+
+    It must have no directions but those of the slope, or be clearly better than the density without
+    location.  And its directions must be better if they are judged without location.
+    """
+    assert best.crossfit is not None
+    if best.location != "linear":
+        return False
+    n_lead = min(len(view.location.directions) for view in best.crossfit.views)
+    mean, error = loss_difference(plain, best)
+    if best.n_components > n_lead and mean <= CLEARLY_BETTER * error:
+        return False
+    return judge(plain, best.Ws, search).loss < plain.loss
 
 
 def has_slope(c: Configuration, configurations: Sequence[Configuration]) -> bool:
@@ -121,9 +144,11 @@ def candidate_weights(judged: Sequence[Configuration]) -> Array:
     return np.where(weights < LEAST_WEIGHT, 0.0, np.minimum(weights, 1.0))
 
 
-def gradient_subspaces(crossfit: Crossfit, dz: int) -> list[Array]:
+def gradient_subspaces(plain: Configuration) -> list[Array]:
     """The outer products of gradients of the mean of y, for every member."""
+    assert plain.crossfit is not None
+    active, dz = plain.crossfit.active, plain.n_components
     return [
-        gradient_subspace(view.sample, view.clipped(view.sample.Y), crossfit.active, dz)
-        for view in crossfit.views
+        gradient_subspace(view.sample, view.clipped(view.sample.Y), active, dz)
+        for view in plain.crossfit.views
     ]
