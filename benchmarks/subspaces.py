@@ -25,7 +25,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 from joblib import Parallel, delayed
 
-from condensity import LSCE, LSMI, SAVE, SIR
+from condensity import LSCE, LSMI, OPG, SAVE, SIR, DirectionalRegression
 from condensity.datasets import toy_a, toy_b
 
 #: Published errors at n = 200, correlated normal inputs: the best method, and csMAVE.
@@ -147,6 +147,9 @@ METHODS = {
     "LSMI": fitted_directions(LSMI),
     "SIR": fitted_directions(lambda k: SIR(n_components=k)),
     "SAVE": fitted_directions(lambda k: SAVE(n_components=k)),
+    "DR": fitted_directions(lambda k: DirectionalRegression(n_components=k)),
+    "OPG": fitted_directions(lambda k: OPG(n_components=k)),
+    "OPG, mean": fitted_directions(lambda k: OPG(n_components=k, functions="mean")),
     "pHd": lambda X, y, k, seed: principal_hessian(X, y, k),
 }
 
@@ -168,8 +171,8 @@ def run(task):
         if method == "LSCE()":  # the number of directions
             line["n_components"] = int(LSCE(random_state=seed).fit(X, y).n_components_)
         else:
-            line["error"] = distance(METHODS[method](X, y, len(B), seed), B)
-    return line | {"k": len(B), "seconds": time.process_time() - began}
+            line["error"] = round(distance(METHODS[method](X, y, len(B), seed), B), 5)
+    return line | {"k": len(B), "seconds": round(time.process_time() - began, 4)}
 
 
 def tasks(methods, models, inputs, sizes, runs):

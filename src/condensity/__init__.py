@@ -2,7 +2,18 @@
 
 from condensity import conformal, datasets, distributions, metrics, scorers, tables, targets
 from condensity.distributions import ConditionalMixture
-from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
+from condensity.estimators import (
+    LSCDE,
+    LSCE,
+    LSMI,
+    OPG,
+    SAVE,
+    SIR,
+    DirectionalRegression,
+    EpsilonKDE,
+    FixedSubspace,
+    Reduced,
+)
 from condensity.io.persistence import load, save
 from condensity.targets import WithAtoms
 
@@ -10,9 +21,11 @@ __all__ = [
     "LSCDE",
     "LSCE",
     "LSMI",
+    "OPG",
     "SAVE",
     "SIR",
     "ConditionalMixture",
+    "DirectionalRegression",
     "EpsilonKDE",
     "FixedSubspace",
     "Reduced",

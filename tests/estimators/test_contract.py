@@ -13,7 +13,18 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import validate_data
 
-from condensity import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
+from condensity import (
+    LSCDE,
+    LSCE,
+    LSMI,
+    OPG,
+    SAVE,
+    SIR,
+    DirectionalRegression,
+    EpsilonKDE,
+    FixedSubspace,
+    Reduced,
+)
 from condensity.datasets import toy_b
 from condensity.distributions import chunked as chunked_module
 from condensity.estimators.kernel_estimator import KernelEstimator
@@ -77,6 +88,8 @@ def data(n=80, dy=1, seed=0):
         Reduced(SAVE(), EpsilonKDE(epsilon=1.0, bandwidth=0.5), n_components="auto"),
         SIR(),
         SAVE(),
+        DirectionalRegression(),
+        OPG(),
         FixedSubspace(),
     ]
 )
@@ -323,8 +336,13 @@ LAST_COMPUTATIONS = {
     "LSCDE": (LSCDE(random_state=0), "condensity.estimators.lscde.candidate_table"),
     "EpsilonKDE": (EpsilonKDE(random_state=0), "condensity.estimators.epsilon_kde.neighbor_table"),
     "Reduced": (Reduced(random_state=0), "condensity.estimators.reduced.score_columns"),
-    "SIR": (SIR(), "condensity.estimators.sliced.sliced_directions"),
-    "SAVE": (SAVE(), "condensity.estimators.sliced.sliced_directions"),
+    "SIR": (SIR(), "condensity.estimators.spectral.sliced_directions"),
+    "SAVE": (SAVE(), "condensity.estimators.spectral.sliced_directions"),
+    "DirectionalRegression": (
+        DirectionalRegression(),
+        "condensity.estimators.spectral.sliced_directions",
+    ),
+    "OPG": (OPG(), "condensity.estimators.spectral.gradient_directions"),
     "FixedSubspace": (FixedSubspace(), "condensity.estimators.fixed_subspace.check_directions"),
 }
 

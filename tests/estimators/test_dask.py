@@ -6,7 +6,7 @@ import signal
 import numpy as np
 import pytest
 
-from condensity import LSCDE, LSCE, LSMI, SAVE, SIR, FixedSubspace
+from condensity import LSCDE, LSCE, LSMI, OPG, SAVE, SIR, DirectionalRegression, FixedSubspace
 from condensity.datasets import toy_b
 
 dask = pytest.importorskip("dask", reason="dask is not installed")
@@ -125,6 +125,8 @@ def test_answers_for_inputs_in_parts_wait_until_they_are_computed(model, questio
 REDUCERS = [
     SIR(2),
     SAVE(2),
+    DirectionalRegression(2),
+    OPG(2),
     FixedSubspace(np.eye(5)[:2]),
     LSMI(2, n_starts=1, max_iter=2, bandwidth=0.5, penalty=0.1, random_state=0),
 ]

@@ -56,5 +56,5 @@ def test_progress_is_told_by_name(capsys):
     X, y = toy_b().sample(40, random_state=0)
     LSMI(1, n_starts=2, random_state=0, verbose=1).fit(X, y)
     assert capsys.readouterr().out.startswith(
-        "[LSMI] start 1 of 2, 40 centres: n_components=1, SMI 0."
+        "[LSMI] start 1 of 6, 40 centres: n_components=1, SMI 0."
     )

@@ -1,4 +1,4 @@
-"""Files that version 0.1.0.dev0 wrote before its modules were rearranged."""
+"""Files of estimators of every kind; most were written before the modules were rearranged."""
 
 from pathlib import Path
 
@@ -13,6 +13,13 @@ ROWS = [[0.5, -1.0, 0.2], [2.0, 0.0, -0.7]]
 EXPECTED = {
     "sir": [0.33223108949685043, 1.7287369968795137],
     "save": [1.253822154838368, 0.2936189406009866, 0.21072605023323537, 1.8955764486500137],
+    "directional": [
+        0.31333256291184297,
+        -1.1179334077249972,
+        1.8158187838733586,
+        0.12225836191363867,
+    ],
+    "opg": [0.525848884066113, 1.8087551274233944],
     "lsmi": [0.6681333540054667, 1.983136555337225],
     "fixed": [-0.5, 1.2],
     "reduced": [1.2160240579474364, 1.7503300866537939],
@@ -30,7 +37,7 @@ def test_models_of_every_kind_are_read(name):
     np.testing.assert_allclose(found, EXPECTED[name], rtol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["sir", "save", "lsmi", "reduced"])
+@pytest.mark.parametrize("name", ["sir", "save", "directional", "opg", "lsmi", "reduced"])
 def test_they_can_be_written_again(name, tmp_path):
     model = condensity.load(FOLDER / f"{name}-1.cdn")
     condensity.save(model, tmp_path / "again.cdn")

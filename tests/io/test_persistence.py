@@ -312,11 +312,13 @@ STORED_FIELDS = {
     "WeightedFunctions": ["weights", "functions"],
 }
 STORED_MODELS = [
+    "DirectionalRegression",
     "EpsilonKDE",
     "FixedSubspace",
     "LSCDE",
     "LSCE",
     "LSMI",
+    "OPG",
     "PublishedLSCE",
     "Reduced",
     "SAVE",

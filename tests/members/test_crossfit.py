@@ -13,7 +13,6 @@ from condensity.fitting.scores import SCORES
 from condensity.fitting.simplex import minimise_on_simplex
 from condensity.locations.flexible import smooth_location
 from condensity.locations.location import constant_location, linear_location
-from condensity.lsce import dimension
 from condensity.lsce import fit as ensemble
 from condensity.lsce.configurations import (
     Configuration,
@@ -36,7 +35,7 @@ from condensity.members import views
 from condensity.members.averaged import AveragedMembers, Ensemble
 from condensity.members.crossfit import Crossfit
 from condensity.members.member import MemberView, OutputKernels
-from condensity.members.settings import EnsembleOptions, Setting, SettingSelector
+from condensity.members.settings import Setting, SettingSelector
 from condensity.subspaces.chart import Minimum
 from crossfits import LOSSES, OPEN, SEARCH, crossfit, deals, density
 from problems import random_sample, random_subspace
@@ -241,45 +240,6 @@ def test_the_setting_of_more_components_is_searched_near_that_of_fewer(monkeypat
     assert not coarse
     assert first.sigma_z == pytest.approx(smaller.setting.sigma_z * 2**0.5)
     assert (first.sigma_y, first.penalty) == (smaller.setting.sigma_y, smaller.setting.penalty)
-
-
-def two_locations(X, y, dz):
-    """Configurations without and with a linear location, and the views of all samples."""
-    n = len(X)
-    whole = Sample(X, ((y - y.mean()) / y.std())[:, None], np.full(n, 1 / n))
-    active, configurations, views = np.ones(X.shape[1], bool), [], {}
-    for name, locator in (("none", constant_location), ("linear", linear_location)):
-        members = [
-            MemberView.of(whole, mass, np.arange(n), locator)
-            for mass in deals(whole.weight, n_deals=1)
-        ]
-        fit = Crossfit(name, whole, active, members, SCORES["squared"])
-        views[name] = MemberView.of(whole, np.zeros(n), np.arange(n), locator)
-        search, rng = replace(SEARCH, n_starts=20, max_steps=30), np.random.default_rng(0)
-        configurations.append(configure(fit, dz, search, rng, map))
-    return configurations, views
-
-
-@pytest.mark.parametrize("noisy_mean", [True, False])
-def test_directions_of_a_linear_location_are_shown_if_they_describe_y_best(noisy_mean):
-    rng = np.random.default_rng(0)
-    X, e = rng.standard_normal((100, 6)), rng.standard_normal(100)
-    # A spread that follows another input makes the slope of a regression inaccurate.
-    y = X[:, 1] + (0.3 + 2 * X[:, 0] ** 2) * e if noisy_mean else X @ np.ones(6) + 3 * e
-    (plain, linear), views = two_locations(X, y, 2 if noisy_mean else 1)
-    options = EnsembleOptions({}, SCORES["squared"], SEARCH, n_members=5)
-    # Suppose that the linear location describes y better.
-    linear = replace(linear, losses=np.minimum(linear.losses, plain.losses) - 0.1)
-
-    def shown(used, best=linear, options=options):
-        return dimension.shown_configuration(options, views, used, best)
-
-    assert shown([plain, linear]) is (plain if noisy_mean else linear)
-    assert shown([plain, linear], best=plain) is plain
-    # A configuration without weight is not reported.
-    assert shown([linear]) is linear
-    # A single model depends on x through its own directions alone.
-    assert shown([plain, linear], options=replace(options, n_members=1)) is linear
 
 
 def test_subspaces_contain_the_directions_of_their_location():

@@ -5,6 +5,7 @@ from scipy.linalg import sqrtm
 import oracles
 from condensity.data.sample import Sample
 from condensity.subspaces.slices import (
+    directional_kernel,
     save_kernel,
     sir_kernel,
     sliced_directions,
@@ -83,6 +84,24 @@ def test_kernels_equal_sums_over_slices(dy):
             assert v @ v == pytest.approx(1)
 
 
+@pytest.mark.parametrize("dy", [1, 2])
+def test_directional_regression_equals_a_double_sum_over_slices(dy):
+    s = standardised(dy=dy)
+    Z = s.X @ np.linalg.inv(sqrtm(np.einsum("i,ij,ik->jk", s.weight, s.X, s.X)))
+    exact = 0.0
+    for y in s.Y.T:
+        moments = oracles.slice_moments(Z, y, s.weight, 5)
+        for p, mean, spread in moments:
+            for q, other_mean, other_spread in moments:
+                # (x - x')(x - x')^T has this mean for independent x and x' in the two slices.
+                apart = mean - other_mean
+                gap = 2 * np.eye(4) - (spread + other_spread + np.outer(apart, apart))
+                exact += p * q * gap @ gap / dy
+    labels = [slices(y, s.weight, 5) for y in s.Y.T]
+    found = np.mean([directional_kernel(Z, s.weight, own) for own in labels], axis=0)
+    np.testing.assert_allclose(found, exact, atol=1e-12)
+
+
 def test_directions_are_uncorrelated_of_unit_variance_and_grow_with_the_first_output():
     s = standardised(3, dy=2)
     labels = [slices(y, s.weight, 5) for y in s.Y.T]
@@ -97,7 +116,7 @@ def test_a_direction_without_variance_has_eigenvalue_zero():
     flat = Sample(np.column_stack([s.X, s.X[:, 0] - s.X[:, 1]]), s.Y, s.weight)  # dependent
     labels = [slices(flat.Y[:, 0], s.weight, 4)]
     null = np.array([1, -1, 0, 0, -1]) / np.sqrt(3)
-    for kernel in (sir_kernel, save_kernel):
+    for kernel in (sir_kernel, save_kernel, directional_kernel):
         values, W = sliced_directions(flat, labels, kernel)
         informative = W[values > 1e-6 * values[0]]
         assert len(informative) <= 4

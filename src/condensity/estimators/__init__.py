@@ -6,6 +6,17 @@ from condensity.estimators.lscde import LSCDE
 from condensity.estimators.lsce import LSCE
 from condensity.estimators.lsmi import LSMI
 from condensity.estimators.reduced import Reduced
-from condensity.estimators.sliced import SAVE, SIR
+from condensity.estimators.spectral import OPG, SAVE, SIR, DirectionalRegression
 
-__all__ = ["LSCDE", "LSCE", "LSMI", "SAVE", "SIR", "EpsilonKDE", "FixedSubspace", "Reduced"]
+__all__ = [
+    "LSCDE",
+    "LSCE",
+    "LSMI",
+    "OPG",
+    "SAVE",
+    "SIR",
+    "DirectionalRegression",
+    "EpsilonKDE",
+    "FixedSubspace",
+    "Reduced",
+]

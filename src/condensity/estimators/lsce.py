@@ -139,13 +139,14 @@ class LSCE(DensityReducer):
     Attributes
     ----------
     components_ : ndarray of shape (dz, dx)
-        The directions, orthonormal rows that act on standardised inputs.  They are those of the
-        best configuration with ``n_components_`` directions and a constant, linear or reduced
-        location: the consensus of its members and of a search in all samples.  If it has a linear
-        location, its directions are compared with those found without location, and the better ones
-        are used.  If all locations depend on all inputs, the rows span all inputs, and the
-        directions of the residuals come first.  Only their span has a meaning; the signs are such
-        that z grows with the first output.
+        The directions, orthonormal rows that act on standardised inputs.  They are the consensus of
+        all configurations with ``n_components_`` directions and a constant, linear or reduced
+        location, and of outer products of gradients (``OPG``).  Each is weighted by how likely its
+        directions are as good as the best ones, by the held-out loss of densities without location.
+        If one of these locations is given, or ``n_members=1``, the directions are those of its own
+        members and of a search in all samples.  If all locations depend on all inputs, the rows
+        span all inputs, and the directions of the residuals come first.  Only their span has a
+        meaning; the signs are such that z grows with the first output.
     n_components_ : int
         Number of directions that the samples support: the largest number on which the members
         agree, and whose held-out loss is not improved by more directions.  In detail, the loss is
@@ -156,9 +157,9 @@ class LSCE(DensityReducer):
         is none, the smallest candidate.  The density is an average over several numbers.  With
         ``n_members=1`` it is the number of directions of the single model.
     subspace_agreement_ : ndarray of shape (dx,)
-        Decreasing eigenvalues of the mean projector of the members whose directions
-        ``components_`` shows: 1 for a direction that all members have, 0 for a direction that none
-        has.
+        Decreasing eigenvalues of the mean projector of the members of the best configuration with
+        ``n_components_`` directions: 1 for a direction that all members have, 0 for a direction
+        that none has.
     location_ : str
         Location with the largest weight in the average.
     location_weights_ : dict of str to float

@@ -8,6 +8,7 @@ from condensity.data.prepare import TrainingData
 from condensity.estimators.subspace_search import SubspaceSearch
 from condensity.fitting.moments import Reference
 from condensity.fitting.selection import LSMI_BANDWIDTHS, FoldLoss, raw_losses
+from condensity.lsce.informed import informed_starts
 from condensity.lsce.published import Solution
 
 
@@ -16,9 +17,11 @@ class LSMI(SubspaceSearch):
 
     ``SMI = 1/2 int (p(z, y) / (p(z) p(y)) - 1)^2 p(z) p(y) dz dy`` is estimated by a least-squares
     fit of the density ratio [1]_.  The search over subspaces is that of ``LSCE.as_published()``;
-    the measure of y is p(y) instead of dy ([2]_, Sec. 2.8).  Cross-validation uses the raw score
-    and the candidates of the published LSMI code: bandwidths from 0.01 to 100, penalties from 0.001
-    to 10, at most 200 centres.  LSMI gives no density of y; ``Reduced(LSMI(), LSCDE())`` does.
+    the measure of y is p(y) instead of dy ([2]_, Sec. 2.8).  It also starts from the subspaces of
+    ``SAVE``, ``DirectionalRegression`` and ``OPG``, because random starts often miss the best one.
+    Cross-validation uses the raw score and the candidates of the published LSMI code: bandwidths
+    from 0.01 to 100, penalties from 0.001 to 10, at most 200 centres.  LSMI gives no density of y;
+    ``Reduced(LSMI(), LSCDE())`` does.
 
     Parameters
     ----------
@@ -26,7 +29,7 @@ class LSMI(SubspaceSearch):
         Dimension of z.  "auto" tries all dimensions and keeps the one with the best score in
         ``dimension_scores_``.
     n_starts : int, default=20
-        Number of random subspaces from which the search starts.
+        Number of random subspaces from which the search starts, besides four others.
     n_centers : int or "auto", default="auto"
         Number of samples that carry a basis function, at most n.  "auto" takes all samples, but
         at most 200.
@@ -62,8 +65,8 @@ class LSMI(SubspaceSearch):
         The best directions for every number of components that was tried.
     dimension_scores_ : ndarray of shape (n_dimensions,)
         Cross-validated score for every number of components that was tried; the directions that
-        predict a fold are learned without it, from ``n_starts`` starts divided by the number of
-        folds.  NaN if there was nothing to select.
+        predict a fold are learned without it, from ``n_starts`` random starts divided by the number
+        of folds.  NaN if there was nothing to select.
     bandwidth_ : (float, float)
         sigma_z and sigma_y, in the unit of ``scaling``.
     penalty_ : float
@@ -111,6 +114,9 @@ class LSMI(SubspaceSearch):
 
     def _selection(self) -> tuple[tuple[float, ...], FoldLoss, bool]:
         return LSMI_BANDWIDTHS, raw_losses, False
+
+    def _informed_starts(self, data: TrainingData, dz: int) -> list[Array]:
+        return informed_starts(data.standardised, data.active, dz)
 
     def _describe(self, value: float) -> str:
         return f"SMI {-0.5 - value:.4f}"

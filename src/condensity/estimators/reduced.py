@@ -26,7 +26,7 @@ from condensity.distributions.base import Distribution
 from condensity.estimators.cv_results import score_columns
 from condensity.estimators.density_estimator import ConditionalDensityEstimator
 from condensity.estimators.lscde import LSCDE
-from condensity.estimators.sliced import SIR
+from condensity.estimators.spectral import SIR
 from condensity.estimators.two_steps import TwoSteps, check_has_components, splits
 from condensity.fitting.selection import first_minimum
 

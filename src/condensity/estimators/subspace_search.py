@@ -119,7 +119,11 @@ class SubspaceSearch(Reducer):
         if selects:
             check_pairs_of_folds(data.folded.known)
         draw = partial(draw_starts, rng, active=data.active)
-        starts = [W for dz in dimensions for W in draw(dz, n_starts=n_starts)]
+        starts = [
+            W
+            for dz in dimensions
+            for W in (*draw(dz, n_starts=n_starts), *self._informed_starts(data, dz))
+        ]
         procedure = Procedure(candidates, scored, score, by_score, max_steps, self._reference)
         mapper = parallel_map(self.n_jobs)
         stages = search_from_starts(data.folded, procedure, starts, mapper=mapper, report=report)
@@ -172,6 +176,10 @@ class SubspaceSearch(Reducer):
     @abstractmethod
     def _selection(self) -> tuple[tuple[float, ...], FoldLoss, bool]:
         """Candidates for the bandwidth, the loss of the final fit, and its use for starts."""
+
+    def _informed_starts(self, data: TrainingData, dz: int) -> list[Array]:
+        """Starts that are not random."""
+        return []
 
     @abstractmethod
     def _set_solution(self, data: TrainingData, W: Array, best: Solution) -> None:

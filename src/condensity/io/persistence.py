@@ -22,7 +22,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from condensity.data.sample import Sample, Scaling
 from condensity.distributions.bounded import Bounds
-from condensity.estimators import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace, Reduced
+from condensity.estimators import (
+    LSCDE,
+    LSCE,
+    LSMI,
+    OPG,
+    SAVE,
+    SIR,
+    DirectionalRegression,
+    EpsilonKDE,
+    FixedSubspace,
+    Reduced,
+)
 from condensity.estimators.published_lsce import PublishedLSCE
 from condensity.estimators.subspace_search import Start
 from condensity.fitting.density import KernelDensity
@@ -78,11 +89,13 @@ VALUES: dict[str, Any] = {
 }
 #: Estimators in files, by their keys.
 MODELS: dict[str, Any] = {
+    "DirectionalRegression": DirectionalRegression,
     "EpsilonKDE": EpsilonKDE,
     "FixedSubspace": FixedSubspace,
     "LSCDE": LSCDE,
     "LSCE": LSCE,
     "LSMI": LSMI,
+    "OPG": OPG,
     "PublishedLSCE": PublishedLSCE,
     "Reduced": Reduced,
     "SAVE": SAVE,

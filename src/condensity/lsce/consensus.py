@@ -72,6 +72,12 @@ def consensus(Ws: Sequence[Array]) -> tuple[Array, Array]:
     return np.asarray(Vt[: len(Ws[0])]), agreement
 
 
+def mean_projector(Ws: Sequence[Array]) -> Array:
+    """The mean of the projectors on subspaces with orthonormal rows, (dx, dx)."""
+    stacked = np.vstack(Ws)
+    return np.asarray(stacked.T @ stacked / len(Ws))
+
+
 def complete_subspace(W: Array, active: Mask) -> Array:
     """``W`` (dz, dx) with directions added until it spans all varying inputs."""
     rest = np.eye(len(active))[active]
@@ -93,10 +99,20 @@ class LearnedSubspaces:
         return replace(self, averaged=[W], final=replace(self.final, W=W))
 
     @property
-    def common(self) -> Array:
-        """The consensus of the subspaces in the average; half of the weight is that of the last."""
+    def weighted(self) -> list[Array]:
+        """The subspaces in the average, the last one repeated until it has half the weight."""
         *members, last = self.averaged
-        return consensus([*members, *[last] * max(1, len(members))])[0]
+        return [*members, *[last] * max(1, len(members))]
+
+    @property
+    def common(self) -> Array:
+        """The consensus of these subspaces."""
+        return consensus(self.weighted)[0]
+
+    @property
+    def projector(self) -> Array:
+        """The mean of their projectors, (dx, dx)."""
+        return mean_projector(self.weighted)
 
     def reported(self, view: MemberView, active: Mask) -> tuple[Array, Array]:
         """The subspace of x (dz, dx), and the agreement of the members on it (dx,).

@@ -19,15 +19,14 @@ do those without directions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from condensity._typing import Array
-from condensity.lsce.configurations import Configuration, loss_difference, reselect_setting
+from condensity.lsce.configurations import Configuration, loss_difference
 from condensity.lsce.consensus import consensus, member_subspaces
 from condensity.members.member import MemberView
-from condensity.members.settings import EnsembleOptions
 
 #: A configuration with another location is clearly better by this many standard errors.
 CLEARLY_BETTER = 2.0
@@ -163,30 +162,3 @@ def supported_components(
     ]
     reproducible = [size for size, agrees in enough if agrees]
     return max(reproducible) if reproducible else min(size for size, _ in enough)
-
-
-def shown_configuration(
-    options: EnsembleOptions,
-    views: dict[str, MemberView],
-    used: Sequence[Configuration],
-    best: Configuration,
-) -> Configuration:
-    """The configuration, of those in the average, whose directions are reported.
-
-    A linear location fixes directions at the slope of a regression.  It may describe y well even if
-    these directions are inaccurate, for instance if the variance of y depends on x.  So they are
-    compared with those of the configuration without location, by the held-out loss of densities
-    without location, if that configuration is part of the average.  A single model depends on x
-    through its own directions alone, so these are reported.
-    """
-    if options.n_members == 1 or best.location != "linear":
-        return best
-    same_size = (c for c in used if c.n_components == best.n_components)
-    plain = next((c for c in same_size if c.location == "none"), best)
-    if plain is best or plain.crossfit is None:
-        return best
-    swapped = replace(plain, Ws=best.Ws)
-    search = options.search_space(views["none"])
-    swapped = reselect_setting(swapped, plain.crossfit, search)
-    plain.crossfit.clear()
-    return best if swapped.loss < plain.loss else plain

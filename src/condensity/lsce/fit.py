@@ -26,11 +26,12 @@ from condensity._utils.parallel import Mapper
 from condensity.data.prepare import TrainingData
 from condensity.lsce.configurations import Configuration, reselect_setting
 from condensity.lsce.consensus import LearnedSubspaces, learn_with_all, learn_with_all_and_location
-from condensity.lsce.dimension import Comparison, compare, shown_configuration
+from condensity.lsce.dimension import Comparison, compare
 from condensity.lsce.exploration import add_reduced, complete_all, explore
 from condensity.lsce.final_density import FinalDensity, average_of, stretch_of
 from condensity.lsce.full_data import refit_location
 from condensity.lsce.large_samples import enlarge_for_settings, follows_sample_size, settle
+from condensity.lsce.reported import reported_subspace
 from condensity.lsce.shortlist import held_out_masses
 from condensity.lsce.stacking import weigh
 from condensity.members.crossfit import Crossfit
@@ -93,13 +94,17 @@ def fit_ensemble(
     else:
         density = _density(data, options, used, views, learned, weights[rows], loss)
     weights[rows] = density.weights
-    shown = shown_configuration(options, views, used, best)
-    row = next((i for i, c in enumerate(used) if c is shown), None)
-    # The configuration that is shown may have no weight.
-    own = _learned(data, options, shown, views, rng) if row is None else learned[row]
-    W, agreement = own.reported(views[shown.key], data.active)
+    known = {id(c): one for c, one in zip(used, learned, strict=True)}
+
+    def learn(c: Configuration) -> LearnedSubspaces:
+        # Directions may be reported of a configuration that has no weight.
+        if id(c) not in known:
+            known[id(c)] = _learned(data, options, c, views, rng)
+        return known[id(c)]
+
+    W, agreement, n_steps = reported_subspace(data, options, views, configurations, best, learn)
     final = (s for c, s in zip(used, density.settings, strict=True) if c is best)
-    setting, n_steps = next(final, best.setting), own.final.n_steps
+    setting = next(final, best.setting)
     return EnsembleFit(
         configurations, weights, best, setting, density, W, agreement, n_steps, comparison
     )

@@ -14,7 +14,7 @@ from condensity._utils.names import direction_names, input_names
 from condensity._utils.parameters import check_count
 from condensity._utils.validation import check_inputs
 from condensity.estimators.reducer import Reducer
-from condensity.estimators.sliced import SlicedReducer
+from condensity.estimators.spectral import SpectralReducer
 from condensity.plots.canvas import COLORS, single_axes
 
 PER_SD, PER_UNIT = "weight per standard deviation", "weight per unit of the input"
@@ -23,7 +23,7 @@ PER_SD, PER_UNIT = "weight per standard deviation", "weight per unit of the inpu
 class LoadingsDisplay:
     """Weights of the inputs in each direction, as bars.
 
-    The bars have the signs of ``components_``.  LSCE, LSMI, SIR and SAVE choose these signs so that
+    The bars have the signs of ``components_``.  The estimators choose these signs so that
     z grows with the first output.
 
     Parameters
@@ -93,10 +93,10 @@ class LoadingsDisplay:
     ) -> Self:
         """Draw ``components_`` of a fitted model.
 
-        The components of LSCE, LSMI, SIR and SAVE act on standardised inputs: a weight is the
-        change of z with one standard deviation of the input.  The components of other models, such
-        as FixedSubspace and PCA, act on the inputs in their own units.  With ``X`` they are
-        converted to weights per standard deviation.
+        The components of the estimators that learn directions act on standardised inputs: a weight
+        is the change of z with one standard deviation of the input.  The components of other
+        models, such as FixedSubspace and PCA, act on the inputs in their own units.  With ``X``
+        they are converted to weights per standard deviation.
 
         Parameters
         ----------
@@ -224,4 +224,4 @@ def _acts_on_standardised(model: Any) -> bool:
     """Whether the components act on standardised inputs."""
     if hasattr(model, "reducer_"):
         return _acts_on_standardised(model.reducer_)
-    return isinstance(model, Reducer | SlicedReducer)
+    return isinstance(model, Reducer | SpectralReducer)

@@ -1,12 +1,14 @@
-"""Sliced inverse regression (SIR) and sliced average variance estimation (SAVE).
+"""Directions from slices of y: SIR, SAVE and directional regression.
 
 Let x be whitened.  The range of y is cut into slices.  Slice h contains the share p_h of the
 sample, and x has mean m_h and covariance C_h in it.  The estimated directions are the leading
 eigenvectors of
 
     SIR   M = sum_h p_h m_h m_h^T       [1]_: directions in which the mean of x depends on y,
-    SAVE  M = sum_h p_h (I - C_h)^2     [2]_: directions in which the variance of x depends on y.
+    SAVE  M = sum_h p_h (I - C_h)^2     [2]_: directions in which the variance of x depends on y,
+    DR    M = sum_hl p_h p_l (2 I - E_hl)^2   [3]_: both, from differences between slices,
 
+where E_hl is the mean of ``(x - x')(x - x')^T`` for x in slice h and an independent x' in slice l.
 With several outputs, each output has its own slices, and M is the mean over the outputs.
 
 References
@@ -68,6 +70,22 @@ def save_kernel(Z: Array, weight: Array, labels: Indices) -> Array:
         change = total - _covariance(Z[rows] - mean, weight[rows] / share[h])
         M += share[h] * change @ change
     return M
+
+
+def directional_kernel(Z: Array, weight: Array, labels: Indices) -> Array:
+    """Matrix of directional regression, ``sum_hl p_h p_l (2 C - E_hl)^2``.
+
+    C is the covariance of the whole sample.  With the SIR matrix A and the second moments S_h in
+    the slices, the double sum is ``2 sum_h p_h (C - S_h)^2 + 2 A^2 + 2 trace(A) A``.
+    """
+    share, means = _slice_means(Z, weight, labels)
+    total, A = _covariance(Z, weight), (means.T * share) @ means
+    M = 2.0 * (A @ A + np.trace(A) * A)
+    for h, p in enumerate(share):
+        rows = labels == h
+        change = total - _covariance(Z[rows], weight[rows] / p)
+        M += 2.0 * p * change @ change
+    return np.asarray(M)
 
 
 def whitening(X: Array, weight: Array) -> Array:

@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from condensity import LSCDE, SAVE, SIR, FixedSubspace
+from condensity import LSCDE, OPG, SAVE, SIR, DirectionalRegression, FixedSubspace
 from condensity.datasets import toy_a, toy_b
 from condensity.metrics import subspace_error
 
-SLICED = pytest.mark.parametrize("reducer", [SIR, SAVE])
+SLICED = pytest.mark.parametrize("reducer", [SIR, SAVE, DirectionalRegression])
+SPECTRAL = pytest.mark.parametrize("reducer", [SIR, SAVE, DirectionalRegression, OPG])
 
 
 def oblique(n=200, seed=0, dy=1):
@@ -22,7 +23,7 @@ def oblique(n=200, seed=0, dy=1):
     return X, signal[:, :dy] + 0.1 * rng.standard_normal((n, dy))
 
 
-@SLICED
+@pytest.mark.parametrize("reducer", [SIR, SAVE])
 def test_it_agrees_with_statsmodels(reducer, monkeypatch):
     dimred = pytest.importorskip("statsmodels.regression.dimred")
     X, Y = oblique()
@@ -47,10 +48,11 @@ def test_sir_finds_what_moves_the_mean_and_not_what_is_symmetric():
     assert subspace_error(SIR(2).fit(X, y).components_, toy_a().components) > 0.8
 
 
-def test_save_finds_what_is_symmetric_too():
+@pytest.mark.parametrize("reducer", [SAVE, DirectionalRegression, OPG])
+def test_others_find_what_is_symmetric_too(reducer):
     for problem in (toy_a(), toy_b()):
         X, y = problem.sample(400, random_state=0)
-        model = SAVE(len(problem.components)).fit(X, y)
+        model = reducer(len(problem.components)).fit(X, y)
         assert subspace_error(model.components_, problem.components) < 0.3
 
 
@@ -68,7 +70,7 @@ def test_two_outputs_tell_two_directions_in_two_slices_each():
         SIR(3, n_slices=2).fit(X, Y)
 
 
-@SLICED
+@SPECTRAL
 def test_transform_applies_the_components_to_standardised_inputs(reducer):
     X, Y = oblique()
     model = reducer(2).fit(X, Y)
@@ -88,7 +90,7 @@ def test_what_is_found_does_not_depend_on_coordinates_nor_on_the_scale_of_y(redu
     np.testing.assert_allclose(np.abs(reducer(2).fit(X, Y**3).transform(X)), np.abs(Z), atol=1e-8)
 
 
-@SLICED
+@SPECTRAL
 def test_order_is_irrelevant_and_weights_are_repetitions(reducer):
     X, Y = oblique(60, dy=2)
     weight = np.arange(60) % 4
@@ -108,7 +110,7 @@ def test_slices_are_as_many_as_asked_for_or_as_needed():
     assert SIR(1).fit(X, Y > 2).n_slices_ == [2]
 
 
-@SLICED
+@SPECTRAL
 def test_fewer_samples_than_inputs_have_directions_too(reducer):
     rng = np.random.default_rng(3)
     X = rng.standard_normal((30, 40))
@@ -119,7 +121,7 @@ def test_fewer_samples_than_inputs_have_directions_too(reducer):
     np.testing.assert_allclose(same, Z, atol=1e-6)
 
 
-@SLICED
+@SPECTRAL
 def test_a_constant_input_gets_no_weight(reducer):
     X, Y = oblique()
     X[:, 2] = 5.0
@@ -146,6 +148,37 @@ def test_parameters(reducer, parameters, match):
     with pytest.raises(ValueError, match=match):
         model.fit(X, Y)
     assert not hasattr(model, "components_")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "match"),
+    [
+        ({"n_components": 5}, "between 1 and 4, the number of varying inputs, got 5"),
+        ({"functions": "median"}, "functions must be one of 'distribution', 'mean', got 'median'"),
+    ],
+)
+def test_parameters_of_opg(parameters, match):
+    X, Y = oblique(40)
+    with pytest.raises(ValueError, match=match):
+        OPG(**parameters).fit(X, Y)
+
+
+def test_opg_of_the_distribution_does_not_depend_on_the_scale_of_y_or_on_coordinates():
+    X, Y = oblique()
+    A = np.random.default_rng(1).standard_normal((4, 4))
+    Z = np.abs(OPG(2).fit(X, Y).transform(X))
+    np.testing.assert_allclose(np.abs(OPG(2).fit(X, Y**3).transform(X)), Z, atol=1e-8)
+    np.testing.assert_allclose(np.abs(OPG(2).fit(X @ A, Y).transform(X @ A)), Z, atol=1e-6)
+    mean = np.abs(OPG(2, functions="mean").fit(X, Y).transform(X))
+    assert abs(mean - Z).max() > 0.01
+
+
+def test_opg_of_the_mean_does_not_find_directions_of_the_spread():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 4))
+    y = X[:, 0] ** 2 + np.exp(X[:, 1]) * rng.standard_normal(400)
+    assert subspace_error(OPG(2).fit(X, y).components_, np.eye(4)[:2]) < 0.3
+    assert subspace_error(OPG(2, functions="mean").fit(X, y).components_, np.eye(4)[:2]) > 0.3
 
 
 def test_sir_cannot_find_more_than_its_slices_tell():
@@ -180,7 +213,8 @@ def test_directions_that_do_not_fit_are_refused(W):
 
 def test_they_work_in_pipelines_and_frames():
     X, y = toy_b().sample(80, random_state=0)
-    for reducer in (SIR(2), SAVE(2), FixedSubspace(np.eye(5)[:2])):
+    learned = SIR(2), SAVE(2), DirectionalRegression(2), OPG(2)
+    for reducer in (*learned, FixedSubspace(np.eye(5)[:2])):
         pipe = make_pipeline(reducer, LSCDE(bandwidth=0.5, penalty=0.1))
         assert np.isfinite(pipe.fit(X, y).predict(X)).all()
         frame = pd.DataFrame(X, columns=list("abcde"))
