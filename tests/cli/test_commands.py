@@ -178,7 +178,7 @@ HOSTILE = {
     "a row that is cut": (b"a,b,y\n1,2,3\n1,2\n", "row 2 has 2 cells and the header has 3"),
     "a row that is long": (b"a,y\n1,2,3\n", "row 1 has 3 cells and the header has 2"),
     "a quote that is open": (b'a,y\n1,"2\n', "is damaged"),
-    "other bytes": (b"a,y\n\xff\xfe,2\n", "is not text in UTF-8"),
+    "other bytes": (b"a,y\n\xff\x81,2\n", "is not text in UTF-8"),
     "a word in a target": (b"a,y\n" + b"1,2\n" * 20 + b"3,big\n", "column 'y' must hold numbers"),
     "a target of text": (
         b"a,y\n" + b"1,big\n2,7\n1,low\n" * 9,
@@ -194,7 +194,10 @@ HOSTILE = {
     "no Parquet": (b"PAR1 and nothing more", "Parquet"),
     "few rows": (b"a,y\n" + b"1,2\n" * 5, "rows are left for training, which is too few"),
     "a constant target": (b"a,y\n" + b"1,2\n2,2\n" * 20, "y does not vary"),
-    "dates": (b"a,y\n" + b"2020-01-01,2\n2020-01-02,3\n" * 20, "holds dates"),
+    "dates of unknown order": (
+        b"a,y\n" + b"01/02/2020,2\n03/04/2020,3\n" * 20,
+        "in which the month or the day may come first: choose --dates a:mdy or --dates a:dmy",
+    ),
 }
 
 

@@ -54,6 +54,19 @@ HOSTILE = {
     "rows that are no number": lambda f: f.update(rows="many"),
     "a verdict on other outputs": lambda f: f.update(verdict=_verdict(coverage=[0.9, 0.9])),
     "a verdict in words": lambda f: f.update(verdict=_verdict(error="good")),
+    "a verdict with two medians of one output": lambda f: f.update(
+        verdict=_verdict(median_error={"tuple": [1.0, 2.0]})
+    ),
+    "a verdict with a median in words": lambda f: f.update(
+        verdict=_verdict(crps={"tuple": ["low"]})
+    ),
+    "test rows of another width": lambda f: f.update(X_test=f["Y"], Y_test=f["Y"]),
+    "fewer test rows of the target": lambda f: f.update(X_test=f["X"], Y_test={"array": 0}),
+    "hashes that are none": lambda f: f.update(row_hashes={"tuple": [1, 2]}),
+    "a salt in words": lambda f: f["row_hashes"]["fields"].update(salt="pepper"),
+    "hashes of floats": lambda f: f["row_hashes"]["fields"].update(words=f["X"]),
+    "a range without its end": lambda f: _column(f).update(high={"tuple": []}),
+    "a date without an order": lambda f: _column(f).update(kind="date"),
     "a verdict that is none": lambda f: f.update(verdict="good"),
     "a field that it has not": lambda f: f.update(run="me"),
 }
@@ -99,6 +112,7 @@ def test_only_plain_values_are_built():
         "Plane",
         "PredictedInput",
         "ReducedFunction",
+        "RowHashes",
         "Sample",
         "Scaling",
         "SmoothFunction",

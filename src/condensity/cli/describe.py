@@ -8,9 +8,9 @@ import numpy as np
 
 from condensity.estimators.fit_messages import direction_in_words
 from condensity.tables import Evaluation, TableModel
+from condensity.tables.columns import CATEGORY
 from condensity.tables.errors import count_noun
 from condensity.tables.evaluate import INTERVAL_LEVEL
-from condensity.tables.frames import CATEGORY
 
 #: Columns that the description of a model names at most.
 COLUMNS_SHOWN = 12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,10 +16,9 @@ from condensity.cli.messages import FitProgress, plain_errors, print_result
 from condensity.cli.reading import RowBlock, open_table
 from condensity.io.persistence import save
 from condensity.tables import TableModel, fit_table
-from condensity.tables.frames import cells
+from condensity.tables.cells import cells, count_missing
 from condensity.tables.split import LARGEST_TEST_SIZE
 from condensity.tables.table_fit import KEPT_ROWS
-from condensity.tables.training import count_missing
 
 
 class Missing(StrEnum):
@@ -29,6 +29,8 @@ class Missing(StrEnum):
     impute = "impute"
 
 
+#: Functions for options with columns that are not plain lists of names.
+PARSERS: dict[str, Callable[..., Any]] = {"dates": options.parse_dates}
 N_CPUS = os.cpu_count() or 1
 
 TableFile = Annotated[
@@ -36,10 +38,22 @@ TableFile = Annotated[
 ]
 Target = Annotated[list[str], typer.Option(help="column to predict; repeat for several")]
 ModelFile = Annotated[Path, typer.Option(help="file for the model")]
-Features = Annotated[str | None, typer.Option(help="input columns: a,b,... (default: all others)")]
-Exclude = Annotated[str | None, typer.Option(help="columns to leave out: a,b,...")]
+Features = Annotated[
+    list[str] | None, typer.Option(help="input columns: a,b,... or repeated (default: all others)")
+]
+Exclude = Annotated[
+    list[str] | None, typer.Option(help="columns to leave out: a,b,... or repeated")
+]
 Categorical = Annotated[
-    str | None, typer.Option(help="columns of numbers that are categories: a,b,...")
+    list[str] | None,
+    typer.Option(help="columns of numbers that are categories: a,b,... or repeated"),
+]
+Dates = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="columns of dates, if they are not recognised: a,b,... or repeated; a:dmy or a:mdy "
+        "gives the order of day, month and year"
+    ),
 ]
 MissingValues = Annotated[
     Missing,
@@ -80,12 +94,14 @@ JsonSummary = Annotated[bool, typer.Option("--json", help="print the summary as 
 
 
 def fit_command(
+    context: typer.Context,
     data: TableFile,
     target: Target,
     out: ModelFile,
     features: Features = None,
     exclude: Exclude = None,
     categorical: Categorical = None,
+    dates: Dates = None,
     missing: MissingValues = Missing.error,
     components: Components = "auto",
     members: Members = 5,
@@ -99,7 +115,7 @@ def fit_command(
     json: JsonSummary = False,
 ) -> None:
     """Fit the density of the targets given the other columns, and evaluate it."""
-    with plain_errors():
+    with plain_errors(context):
         parameters = {
             "missing": str(missing),
             "n_components": options.parse_components(components),
@@ -113,7 +129,12 @@ def fit_command(
             "keep_rows": KEPT_ROWS if samples else 0,
         }
         options.check_out_file(out, data)
-        columns = {"features": features, "exclude": exclude, "categorical": categorical}
+        columns = {
+            "features": features,
+            "exclude": exclude,
+            "categorical": categorical,
+            "dates": dates,
+        }
         table, model = _fit_file(data, target, columns, parameters)
         save(model, out)
         file = {"file": os.fspath(out), "missing_values": _missing_values(table, model)}
@@ -121,12 +142,13 @@ def fit_command(
 
 
 def _fit_file(
-    path: str, targets: list[str], columns: dict[str, str | None], parameters: dict[str, Any]
+    path: str, targets: list[str], columns: dict[str, list[str] | None], parameters: dict[str, Any]
 ) -> tuple[RowBlock, TableModel]:
     """The table in a file, and the model fitted to it; ``columns`` are options with names."""
     with open_table(path) as source:
         names: dict[str, Any] = {
-            key: options.parse_names(text, source.names) for key, text in columns.items()
+            key: PARSERS.get(key, options.parse_names)(texts, source.names)
+            for key, texts in columns.items()
         }
         table = source.whole()
     with FitProgress() as progress:

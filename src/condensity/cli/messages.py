@@ -17,8 +17,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from condensity.cli.flags import as_flag
-from condensity.tables import TableError
+from condensity.cli.flags import as_flag, corrected_command
+from condensity.tables import TableError, TableWarning
 
 REMEDIES = {
     errno.EACCES: "choose another file, or change its permissions",
@@ -29,15 +29,19 @@ REMEDIES = {
 
 
 @contextmanager
-def plain_errors() -> Iterator[None]:
-    """Print errors as one sentence, with exit code 2, and warnings of the library as notes."""
+def plain_errors(context: typer.Context | None = None) -> Iterator[None]:
+    """Print errors as one sentence, with exit code 2, and warnings of the library as notes.
+
+    With the ``context`` of a command, an error of a table is followed by the corrected command, if
+    there is one.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)
             # The arrays are in the order of the columns, so they need no names.
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
-            warnings.showwarning = lambda message, *rest, **more: note(str(message))
+            warnings.showwarning = _show_warning
             yield
     except BrokenPipeError:  # the reader of standard output has closed it, like ``head``
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -62,14 +66,22 @@ def plain_errors() -> Iterator[None]:
             "less at a time"
         )
     except TableError as error:
-        refuse(error.message(as_flag))
+        message = error.message(as_flag)
+        if context is not None and error.corrections:
+            message += f"\ntry: {corrected_command(context, error.corrections)}"
+        refuse(message)
     except ValueError as error:
         refuse(str(error))
 
 
+def _show_warning(message: Any, *rest: Any, **more: Any) -> None:
+    note(message.message(as_flag) if isinstance(message, TableWarning) else str(message))
+
+
 def refuse(message: str) -> None:
     """Print an error and exit with code 2."""
-    typer.echo(f"condensity: {printable(message)}", err=True)
+    lines = "\n".join(map(printable, message.splitlines()))
+    typer.echo(f"condensity: {lines}", err=True)
     raise typer.Exit(2)
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from condensity.cli.messages import note
 from condensity.cli.reading import RowBlock
+from condensity.tables.columns import Column
 from condensity.tables.errors import count_noun
-from condensity.tables.frames import Column, EncodedRows
+from condensity.tables.frames import EncodedRows
 
 IMPUTED = "numbers are replaced by medians, categories by zeros"
 

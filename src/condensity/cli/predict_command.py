@@ -58,23 +58,24 @@ FittedModel = Annotated[str, typer.Argument(help="model file, written by fit")]
 NewRows = Annotated[
     str, typer.Argument(help="table: CSV (also .gz, .bz2, .xz) or Parquet; - reads standard input")
 ]
-Quantiles = Annotated[str | None, typer.Option(help="levels such as 0.05,0.5,0.95")]
+Quantiles = Annotated[list[str] | None, typer.Option(help="levels such as 0.05,0.5,0.95")]
 Interval = Annotated[
-    str | None, typer.Option(help="central intervals of this probability, such as 0.9")
+    list[str] | None, typer.Option(help="central intervals of this probability, such as 0.9")
 ]
 ProbAbove = Annotated[
-    str | None, typer.Option(help="probability that the target is above this, such as 100")
+    list[str] | None, typer.Option(help="probability that the target is above this, such as 100")
 ]
 Draws = Annotated[int, typer.Option(min=0, help="number of draws from each density")]
 DensityAt = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         help="density at these numbers, or at the values of these columns; for several targets, "
         "the joint density at one number or column for each"
     ),
 ]
 Keep = Annotated[
-    str | None, typer.Option(help="columns to copy: a,b,...; formulas get an apostrophe in front")
+    list[str] | None,
+    typer.Option(help="columns to copy: a,b,...; formulas get an apostrophe in front"),
 ]
 MissingRows = Annotated[
     MissingInputs | None,
@@ -109,14 +110,14 @@ def predict_command(
     with plain_errors():
         fitted = read_model(model)
         if not (quantiles or interval or prob_above or sample or pdf):
-            quantiles = DEFAULT_QUANTILES
+            quantiles = [DEFAULT_QUANTILES]
         selected = [
             queries.means(fitted),
-            queries.quantiles(fitted, quantiles),
-            queries.intervals(fitted, interval),
-            queries.probabilities_above(fitted, prob_above),
+            queries.quantiles(fitted, options.joined(quantiles)),
+            queries.intervals(fitted, options.joined(interval)),
+            queries.probabilities_above(fitted, options.joined(prob_above)),
             queries.random_draws(fitted, sample, seed),
-            queries.density_values(fitted, pdf),
+            queries.density_values(fitted, options.joined(pdf)),
         ]
         if out is not None:
             options.check_out_file(out, model, data)
@@ -128,7 +129,7 @@ def _predict_file(
     model: TableModel,
     data: str,
     selected: Sequence[Query],
-    keep: str | None,
+    keep: Sequence[str] | None,
     treatment: MissingInputs,
     out: Path | None,
     block_rows: int,

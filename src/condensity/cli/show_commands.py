@@ -22,8 +22,9 @@ from condensity.cli.reading import BLOCK_ROWS, RowBlock, open_table, read_model
 from condensity.demo import PICTURE, run_demo
 from condensity.explorer import write_report
 from condensity.tables import TableModel, evaluate_model
+from condensity.tables.cells import cells, number_column
 from condensity.tables.errors import count_noun
-from condensity.tables.frames import cells, check_columns, encode, number_column
+from condensity.tables.frames import check_columns, encode
 
 Model = Annotated[str, typer.Argument(help="model file, written by fit")]
 Json = Annotated[bool, typer.Option("--json", help="print the result as JSON")]

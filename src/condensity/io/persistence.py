@@ -43,9 +43,10 @@ from condensity.lsce.location import (
     ReducedFunction,
 )
 from condensity.lsce.member import Coefficients
+from condensity.tables.columns import Column
 from condensity.tables.evaluate import Evaluation
-from condensity.tables.frames import Column
 from condensity.tables.model import TableModel
+from condensity.tables.row_hashes import TrainingRowHashes
 
 #: Classes of values in files, by their keys.  Keys and field names are part of the file format:
 #: they stay when a class is renamed.
@@ -62,6 +63,7 @@ VALUES: dict[str, Any] = {
     "Plane": Plane,
     "PredictedInput": PredictedInput,
     "ReducedFunction": ReducedFunction,
+    "RowHashes": TrainingRowHashes,
     "Sample": Sample,
     "Scaling": Scaling,
     "SmoothFunction": SmoothFunction,
