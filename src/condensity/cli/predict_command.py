@@ -21,6 +21,7 @@ from condensity.cli.messages import plain_errors
 from condensity.cli.new_values import IMPUTED, NewValues
 from condensity.cli.queries import Query
 from condensity.cli.reading import BLOCK_ROWS, RowBlock, open_table, read_model, regrouped
+from condensity.cli.spelling import POINT, Spelling
 from condensity.io.atomic import open_atomically
 from condensity.tables import TableModel
 from condensity.tables.column_selection import check_names
@@ -140,13 +141,14 @@ def _predict_file(
         check_columns([column.name for column in model.columns], source.names)
         copied = options.parse_names(keep, source.names)
         check_names("keep", copied, source.names)
+        source.print_note()
         rows = chain.from_iterable(
-            predictions(model, selected, block, copied, treatment, new_values)
-            for block in regrouped(source.blocks(block_rows), CHUNK_SIZE)
+            predictions(model, selected, source.spelling, block, copied, treatment, new_values)
+            for block in regrouped(source.read(block_rows), CHUNK_SIZE)
         )
         first = list(islice(rows, 1))  # an error in the first block comes before any output
-        with _writer(out) as stream:
-            lines = csv.writer(stream, lineterminator="\n")
+        with _writer(out, source.encoding()) as stream:
+            lines = csv.writer(stream, delimiter=source.delimiter, lineterminator="\n")
             lines.writerow([*copied, *(name for query in selected for name in query.names)])
             lines.writerows(chain(first, rows))
     new_values.print_notes(TREATMENTS[treatment])
@@ -155,13 +157,14 @@ def _predict_file(
 def predictions(
     model: TableModel,
     selected: Sequence[Query],
-    block: RowBlock,
+    spelling: Spelling,
+    cells: RowBlock,
     copied: Sequence[str],
     treatment: MissingInputs,
     new_values: NewValues,
 ) -> Iterator[list[str]]:
-    """Rows of the output for a block of rows."""
-    first_row = new_values.rows + 1
+    """Rows of the output for a block of rows, with the cells as in the file."""
+    first_row, block = new_values.rows + 1, spelling.plain(cells)
     encoded = encode(model.columns, block, first_row=first_row)
     if treatment is MissingInputs.error:
         names = [column.name for column in model.columns]
@@ -171,9 +174,11 @@ def predictions(
     dist = model.model.predict_dist(encoded.X)
     values = np.hstack([query.answer(dist, block, first_row) for query in selected])
     blank = np.asarray(encoded.missing.any(axis=1)) & (treatment is MissingInputs.blank)
-    kept = [[_inert(cell) for cell in block[name]] for name in copied]
+    kept = [[_inert(cell) for cell in cells[name]] for name in copied]
     for i, row in enumerate(values):  # text takes many times the memory of numbers: row by row
         numbers = ["" if blank[i] or v != v else f"{v:.10g}" for v in row.tolist()]
+        if spelling.decimal != POINT:
+            numbers = [number.replace(POINT, spelling.decimal) for number in numbers]
         yield [*(column[i] for column in kept), *numbers]
 
 
@@ -190,8 +195,11 @@ def _is_null(cell: Any) -> bool:
 
 
 @contextmanager
-def _writer(out: Path | None) -> Iterator[IO[str]]:
-    """Text stream to a file that appears when it is complete, or to standard output."""
+def _writer(out: Path | None, encoding: str) -> Iterator[IO[str]]:
+    """Text stream to a file that appears when it is complete, or to standard output.
+
+    The file has the encoding of the table that was read.
+    """
     if out is None:
         if sys.stdout is None:
             raise ValueError("standard output is closed: name a file with --out")
@@ -199,6 +207,8 @@ def _writer(out: Path | None) -> Iterator[IO[str]]:
         sys.stdout.flush()
         return
     with open_atomically(out) as stream:
-        text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
+        text = io.TextIOWrapper(
+            stream, encoding=encoding, errors="replace", newline="", write_through=True
+        )
         yield text
         text.detach()
