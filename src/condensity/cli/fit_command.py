@@ -151,7 +151,7 @@ def _fit_file(
             for key, texts in columns.items()
         }
         table = source.whole()
-    with FitProgress() as progress:
+    with FitProgress(9) as progress:
         return table, fit_table(table, targets, verbose=progress.show, **names, **parameters)
 
 

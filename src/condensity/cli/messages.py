@@ -7,6 +7,7 @@ import json
 import math
 import os
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
@@ -16,6 +17,7 @@ from typing import Any
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import Progress
 
 from condensity.cli.flags import as_flag, corrected_command
 from condensity.tables import TableError, TableWarning
@@ -90,6 +92,15 @@ def note(message: str) -> None:
     typer.echo(f"note: {printable(message)}", err=True)
 
 
+def readable(number: float, digits: int = 6) -> str:
+    """A number with a space between thousands, as in ``14 000``."""
+    if not math.isfinite(number) or not 1e-4 <= abs(number) < 1e12:
+        return f"{number:.{digits}g}"
+    decimals = digits - 1 - math.floor(math.log10(abs(number)))
+    text = f"{round(number, decimals):,.{max(decimals, 0)}f}".replace(",", " ")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def print_result(values: dict[str, Any], lines: list[str], json: bool) -> None:
     """Print a result as JSON or as lines of text."""
     typer.echo(as_json(values) if json else "\n".join(map(printable, lines)))
@@ -114,11 +125,12 @@ def as_json(values: Any) -> str:
 
 
 class FitProgress:
-    """Progress of a fit: a spinner on a terminal, otherwise a line for each step."""
+    """Progress of a fit: one line that changes on a terminal, otherwise a line for each step."""
 
-    def __init__(self) -> None:
+    def __init__(self, steps: int) -> None:
         self._console = Console(stderr=True)
         self._status = self._console.status("fitting") if self._console.is_terminal else None
+        self._expected, self._done, self._start = steps, 0, time.monotonic()
 
     def __enter__(self) -> FitProgress:
         if self._status is not None:
@@ -130,8 +142,32 @@ class FitProgress:
             self._status.stop()
 
     def show(self, line: str) -> None:
-        """Show the current step."""
+        """Show a finished step, and how many there will be about."""
+        self._done += 1
+        self._expected = max(self._expected, self._done)
+        seconds = readable(round(time.monotonic() - self._start))
+        words = f"step {self._done} of about {self._expected}, {seconds} s so far"
         if self._status is None:
-            typer.echo(line, err=True)
+            typer.echo(f"{line} ({words})", err=True)
         else:
-            self._status.update(escape(line))
+            self._status.update(escape(f"{words}: {line}"))
+
+
+class RowProgress:
+    """A bar on a terminal for work whose parts are counted; nothing elsewhere."""
+
+    def __init__(self, description: str, total: int) -> None:
+        console = Console(stderr=True)
+        self._bar = Progress(console=console, transient=True, disable=not console.is_terminal)
+        self._task = self._bar.add_task(description, total=total)
+
+    def __enter__(self) -> RowProgress:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self._bar.stop()
+
+    def show(self, done: int, total: int | None = None) -> None:
+        """Show the number of parts that are done, and perhaps a new number of all parts."""
+        self._bar.update(self._task, completed=done, total=total)

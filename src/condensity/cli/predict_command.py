@@ -25,7 +25,7 @@ from condensity.cli.spelling import POINT, Spelling
 from condensity.io.atomic import open_atomically
 from condensity.tables import TableModel
 from condensity.tables.column_selection import check_names
-from condensity.tables.frames import check_columns, encode
+from condensity.tables.frames import EncodedRows, check_columns, encode
 
 #: Rows that are predicted at a time.  The last bits of a sum can depend on this number.  It is
 #: fixed, so results are the same for every --block-rows.
@@ -33,6 +33,8 @@ CHUNK_SIZE = 256
 #: First characters of what spreadsheets run as a formula, and numbers, which may have a sign.
 FORMULA = "=+-@\t\r"
 NUMBER = re.compile(r"[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?")
+#: Column of the output that names the inputs outside the range of the training rows.
+OUTSIDE = "outside"
 DEFAULT_QUANTILES = "0.05,0.5,0.95"
 
 
@@ -149,7 +151,8 @@ def _predict_file(
         first = list(islice(rows, 1))  # an error in the first block comes before any output
         with _writer(out, source.encoding()) as stream:
             lines = csv.writer(stream, delimiter=source.delimiter, lineterminator="\n")
-            lines.writerow([*copied, *(name for query in selected for name in query.names)])
+            names = [name for query in selected for name in query.names]
+            lines.writerow([*copied, *names, *([OUTSIDE] if model.knows_ranges else [])])
             lines.writerows(chain(first, rows))
     new_values.print_notes(TREATMENTS[treatment])
 
@@ -174,12 +177,28 @@ def predictions(
     dist = model.model.predict_dist(encoded.X)
     values = np.hstack([query.answer(dist, block, first_row) for query in selected])
     blank = np.asarray(encoded.missing.any(axis=1)) & (treatment is MissingInputs.blank)
+    outside = _outside(model, encoded)
     kept = [[_inert(cell) for cell in cells[name]] for name in copied]
     for i, row in enumerate(values):  # text takes many times the memory of numbers: row by row
         numbers = ["" if blank[i] or v != v else f"{v:.10g}" for v in row.tolist()]
         if spelling.decimal != POINT:
             numbers = [number.replace(POINT, spelling.decimal) for number in numbers]
-        yield [*(column[i] for column in kept), *numbers]
+        yield [*(column[i] for column in kept), *numbers, *outside[i]]
+
+
+def _outside(model: TableModel, encoded: EncodedRows) -> list[list[str]]:
+    """For each row, one cell with the columns that are outside the training rows.
+
+    No cells if the model, from an older file, does not know the ranges of its training rows.
+    """
+    if not model.knows_ranges:
+        return [[] for _ in encoded.X]
+    names = [column.name for column in model.columns]
+    masks = (encoded.outside | encoded.unseen).tolist()
+    return [
+        [_inert(", ".join(name for name, out in zip(names, mask, strict=True) if out))]
+        for mask in masks
+    ]
 
 
 def _inert(cell: Any) -> str:

@@ -189,17 +189,22 @@ class TableModel:
         return indices
 
     @property
+    def knows_ranges(self) -> bool:
+        """Whether the ranges of the training rows are known; older files do not have them."""
+        return all(column.low or column.categories for column in self.columns)
+
+    @property
     def input_ranges(self) -> Array | None:
         """Smallest and largest value of each input in the training rows, (2, dx).
 
         None for models of older files, which do not have them.
         """
+        if not self.knows_ranges:
+            return None
         pairs = [
             ((0.0,) * len(c.names), (1.0,) * len(c.names)) if c.categories else (c.low, c.high)
             for c in self.columns
         ]
-        if not all(low for low, _ in pairs):
-            return None
         return np.array([[v for pair in pairs for v in pair[end]] for end in (0, 1)])
 
     def used_in_fit(self, table: Mapping[str, Any]) -> Mask:
