@@ -62,7 +62,7 @@ def test_fit_evaluates_with_rows_held_out(folder, tmp_path):
     assert len(lines) == len(ours.cv_results_["weight"])
 
     words = run("inspect", out).stdout
-    assert "1 direction found among 4 inputs" in words
+    assert "1 weighted sum of the 4 inputs is " in words
     assert "without inputs" in words
     assert "90% intervals contain" in words
     assert json.loads(run("inspect", out, "--json").stdout) == {
@@ -80,7 +80,7 @@ def test_evaluate_and_report(folder, model, tmp_path):
     dist = model.predict_dist(new)
     assert told["error"] == pytest.approx(squared_loss(dist, new["y"]))
     assert told["log_loss"] == pytest.approx(-dist.log_pdf(new["y"]).mean())
-    assert "held-out error" in run("evaluate", folder / "two.cdn", folder / "new.csv").stdout
+    assert "squared loss" in run("evaluate", folder / "two.cdn", folder / "new.csv").stdout
     strange = write(tmp_path / "x.csv", new | {"colour": ["mauve", *new["colour"][1:]]})
     assert "such as 'mauve'" in run("evaluate", folder / "model.cdn", strange).stderr
     page = tmp_path / "report.html"
@@ -325,7 +325,7 @@ def test_progress_on_a_terminal_is_a_spinner(folder, tmp_path, monkeypatch):
     fit = ("fit", folder / "train.csv", "--target", "y", *QUICK, "--test-share", 0)
     done = run(*fit, "--out", tmp_path / "m.cdn")
     assert "\x1b[2K" in done.stderr  # a line that is taken back
-    assert "1 direction found among 6 inputs" in done.stdout
+    assert "1 weighted sum of the 6 inputs is used" in done.stdout
 
 
 def test_warnings_of_the_library_are_notes(tmp_path):
@@ -473,7 +473,8 @@ def test_in_a_pipe_and_without_a_terminal(folder):
     done = condensity_process("predict", folder / "model.cdn", "-", input=rows)
     assert done.returncode == 0
     assert done.stdout == run("predict", folder / "model.cdn", folder / "new.csv").stdout
-    assert done.stderr == ""
+    notes = [line for line in done.stderr.splitlines() if "the range of the training rows" in line]
+    assert done.stderr.splitlines() == notes
     failed = condensity_process("predict", folder / "model.cdn", "-", input="a\n1\n")
     assert (failed.returncode, failed.stdout) == (2, "")
     assert failed.stderr == (
@@ -486,6 +487,6 @@ def test_a_reader_who_has_enough_is_no_error(folder, tmp_path):
     code = "set -o pipefail; {0} -m condensity predict {1} {2} | head -n 1"
     command = code.format(sys.executable, folder / "model.cdn", many)
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
-    assert done.stdout == "y_mean,y_q0.05,y_q0.5,y_q0.95\n"
+    assert done.stdout == "y_mean,y_q0.05,y_q0.5,y_q0.95,outside\n"
     assert done.stderr == ""
     assert done.returncode == 1
