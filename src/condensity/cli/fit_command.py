@@ -151,8 +151,17 @@ def _fit_file(
             for key, texts in columns.items()
         }
         table = source.whole()
-    with FitProgress(9) as progress:
+    with FitProgress(expected_steps(parameters)) as progress:
         return table, fit_table(table, targets, verbose=progress.show, **names, **parameters)
+
+
+def expected_steps(parameters: dict[str, Any]) -> int:
+    """About how many lines of progress a fit gives: its configurations, and the evaluation."""
+    if parameters["n_components"] != "auto":
+        configurations = 3  # no location, a linear and a reduced one
+    else:  # about five numbers of directions for each location, and two for a reduced one
+        configurations = 17 if parameters["n_members"] > 1 else 12
+    return configurations + int(parameters["test_size"] > 0)
 
 
 def _missing_values(table: RowBlock, model: TableModel) -> dict[str, int]:
