@@ -158,7 +158,7 @@ def _fit_file(
 def expected_steps(parameters: dict[str, Any]) -> int:
     """About how many lines of progress a fit gives: its configurations, and the evaluation."""
     if parameters["n_components"] != "auto":
-        configurations = 3  # no location, a linear and a reduced one
+        configurations = 5  # one or two for no location, a linear and a reduced one
     else:  # about five numbers of directions for each location, and two for a reduced one
         configurations = 17 if parameters["n_members"] > 1 else 12
     return configurations + int(parameters["test_size"] > 0)
