@@ -33,6 +33,29 @@ def test_what_is_read_is_what_was_written(model, tmp_path):
     )
 
 
+def test_files_with_dates_ranges_and_hashes_are_read():
+    """This file was written when these fields were new."""
+    model = condensity.load(GOLDEN.with_name("table-2.cdn"))
+    new = {
+        "a": [0.5, -1.0],
+        "colour": ["red", "blue"],
+        "day": ["2024-03-05 10:00", "2025-01-01"],
+    }
+    np.testing.assert_allclose(
+        model.predict(new), [0.7966032300669305, 0.26644781746337], rtol=1e-9
+    )
+    assert model.columns[2].parts == ("month", "weekday", "hour", "days")
+    assert model.columns[2].low == (1.0, 1.0, 0.5, 0.0)
+    assert model.outside(new)["day"].tolist() == [False, True]
+    assert model.evaluation.median_error == (0.5686155691128826,)
+    rng = np.random.default_rng(0)
+    days = [f"2024-{1 + i % 6:02d}-{1 + i % 28:02d} {i % 24:02d}:30" for i in range(40)]
+    table = {"a": rng.normal(size=40).round(3), "colour": ["red", "blue"] * 20, "day": days}
+    table["y"] = (table["a"] + 0.3 * rng.normal(size=40)).round(3)
+    assert model.used_in_fit(table).sum() == 32
+    assert len(model.X_test) == 8
+
+
 HOSTILE = {
     "another model": lambda f: f["model"].update(model="Popen"),
     "no model": lambda f: f.update(model={"dict": {}}),

@@ -1,6 +1,7 @@
 """The first try with an own table: it succeeds, or one message lists everything."""
 
 import json
+import re
 import shlex
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import condensity
 from awkward import demand, houses, patients, write_csv
 from commands import QUICK, assert_refused, columns, run, write
+from condensity.cli.fit_command import QUICK as QUICK_PARAMETERS
 
 
 def fit(path, *options):
@@ -107,3 +109,23 @@ def test_a_column_of_different_whole_numbers_is_noted(tmp_path):
     says = "note: column 'id' has a different whole number in each row, such as "
     assert says in run(*fit(path, "--target", "y")).stderr
     assert says not in run(*fit(path, "--target", "y", "--exclude", "id")).stderr
+
+
+def test_a_quick_fit_has_the_parameters_of_a_first_look(tmp_path):
+    path = write(tmp_path / "t.csv", columns())
+    fit = ("fit", path, "--target", "y", "--components", 1, "--jobs", 1, "--test-share", 0)
+    run(*fit, "--quick", "--out", tmp_path / "m.cdn")
+    model = condensity.load(tmp_path / "m.cdn").model
+    assert {name: getattr(model, name) for name in QUICK_PARAMETERS} == QUICK_PARAMETERS
+    run(*fit, "--quick", "--members", 1, "--out", tmp_path / "m.cdn")
+    assert condensity.load(tmp_path / "m.cdn").model.n_members == 1
+
+
+def test_each_step_says_where_the_fit_is(tmp_path):
+    path = write(tmp_path / "t.csv", columns())
+    lines = run(*fit(path, "--target", "y")).stderr.splitlines()
+    steps = [re.search(r"\(step (\d+) of about (\d+), \d+ s so far\)$", line) for line in lines]
+    numbers = [(int(step[1]), int(step[2])) for step in steps if step]
+    assert [number for number, _ in numbers] == list(range(1, len(numbers) + 1))
+    assert all(number <= expected for number, expected in numbers)
+    assert abs(numbers[0][1] - len(numbers)) <= 2

@@ -31,6 +31,8 @@ class Missing(StrEnum):
 
 #: Functions for options with columns that are not plain lists of names.
 PARSERS: dict[str, Callable[..., Any]] = {"dates": options.parse_dates}
+#: Parameters of ``LSCE`` for a first look (docs/choices.md).
+QUICK = {"location": "linear", "n_starts": 5, "max_iter": 15, "cv": 3, "n_members": 3}
 N_CPUS = os.cpu_count() or 1
 
 TableFile = Annotated[
@@ -90,6 +92,12 @@ TestShare = Annotated[
 KeepSamples = Annotated[
     bool, typer.Option(help=f"keep up to {KEPT_ROWS} training rows in the file, for report")
 ]
+Quick = Annotated[
+    bool,
+    typer.Option(
+        "--quick", help="a first look: about a tenth of the time, usually somewhat less accurate"
+    ),
+]
 JsonSummary = Annotated[bool, typer.Option("--json", help="print the summary as JSON")]
 
 
@@ -112,6 +120,7 @@ def fit_command(
     jobs: Jobs = N_CPUS,
     test_share: TestShare = 0.2,
     samples: KeepSamples = True,
+    quick: Quick = False,
     json: JsonSummary = False,
 ) -> None:
     """Fit the density of the targets given the other columns, and evaluate it."""
@@ -128,6 +137,7 @@ def fit_command(
             "test_size": test_share,
             "keep_rows": KEPT_ROWS if samples else 0,
         }
+        parameters |= _quick_parameters(context) if quick else {}
         options.check_out_file(out, data)
         columns = {
             "features": features,
@@ -139,6 +149,13 @@ def fit_command(
         save(model, out)
         file = {"file": os.fspath(out), "missing_values": _missing_values(table, model)}
         print_result(describe_model(model) | file, [*model_lines(model), f"model: {out}"], json)
+
+
+def _quick_parameters(context: typer.Context) -> dict[str, Any]:
+    """The parameters of ``--quick``; a number of members that was given is kept."""
+    source: Any = context.get_parameter_source("members")
+    given = {"n_members"} if source is not None and source.name == "COMMANDLINE" else set()
+    return {name: value for name, value in QUICK.items() if name not in given}
 
 
 def _fit_file(
@@ -157,7 +174,9 @@ def _fit_file(
 
 def expected_steps(parameters: dict[str, Any]) -> int:
     """About how many lines of progress a fit gives: its configurations, and the evaluation."""
-    if parameters["n_components"] != "auto":
+    if parameters.get("location") == QUICK["location"]:
+        configurations = 5  # about five numbers of directions, for one location
+    elif parameters["n_components"] != "auto":
         configurations = 5  # one or two for no location, a linear and a reduced one
     else:  # about five numbers of directions for each location, and two for a reduced one
         configurations = 17 if parameters["n_members"] > 1 else 12
