@@ -36,7 +36,8 @@ QUICK = {"location": "linear", "n_starts": 5, "max_iter": 15, "cv": 3, "n_member
 N_CPUS = os.cpu_count() or 1
 
 TableFile = Annotated[
-    str, typer.Argument(help="table: CSV (also .gz, .bz2, .xz) or Parquet; - reads standard input")
+    str,
+    typer.Argument(help=options.TABLE_HELP),
 ]
 Target = Annotated[list[str], typer.Option(help="column to predict; repeat for several")]
 ModelFile = Annotated[Path, typer.Option(help="file for the model")]
@@ -90,7 +91,11 @@ TestShare = Annotated[
     ),
 ]
 KeepSamples = Annotated[
-    bool, typer.Option(help=f"keep up to {KEPT_ROWS} training rows in the file, for report")
+    bool,
+    typer.Option(
+        help=f"keep up to {KEPT_ROWS} training and {KEPT_ROWS} held-out rows in the file, for "
+        "report, and hashes of all training rows"
+    ),
 ]
 Quick = Annotated[
     bool,

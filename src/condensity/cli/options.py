@@ -10,6 +10,8 @@ from pathlib import Path
 from condensity.cli.messages import note
 from condensity.tables.dates import ORDERS
 
+TABLE_HELP = "table: CSV (also .gz, .bz2, .xz, .zip), .xlsx or Parquet; - reads standard input"
+
 
 def check_out_file(path: Path, *inputs: str | None) -> None:
     """Check the file to write before the work begins."""

@@ -59,7 +59,8 @@ TREATMENTS = {
 
 FittedModel = Annotated[str, typer.Argument(help="model file, written by fit")]
 NewRows = Annotated[
-    str, typer.Argument(help="table: CSV (also .gz, .bz2, .xz) or Parquet; - reads standard input")
+    str,
+    typer.Argument(help=options.TABLE_HELP),
 ]
 Quantiles = Annotated[list[str] | None, typer.Option(help="levels such as 0.05,0.5,0.95")]
 Interval = Annotated[

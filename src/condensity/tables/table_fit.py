@@ -219,10 +219,10 @@ def _fit_density(
 
 
 def _configuration_line(tried: Configuration) -> str:
-    """Line of progress; the held-out loss is in the units of standardised y."""
+    """Line of progress; the loss is that of standardised y, or of y if it has bounds."""
     return (
         f"fitting: location {tried.location}, n_components {tried.n_components}, "
-        f"standardised loss {tried.loss:.4f}"
+        f"held-out loss {tried.loss:.4g}"
     )
 
 
