@@ -204,3 +204,17 @@ def test_directions_are_called_enough_only_if_they_are(fitted):
     two = {"param_location": ["none", "none"], "param_n_components": [1, 2], "weight": [0.5, 0.5]}
     assert said(0.6, 0.1, **two).endswith("matters most; densities with more of them take part too")
     assert other_inputs(object(), 1) == ""
+
+
+def test_bars_are_shown_on_a_terminal_only(fitted, tmp_path, monkeypatch):
+    table, out, _ = fitted
+    page = tmp_path / "p.html"
+    assert "\x1b" not in run("evaluate", out, table).stderr
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    bar = run("evaluate", out, table)
+    assert "evaluating" in bar.stderr
+    assert "100%" in bar.stderr
+    assert "evaluating" not in bar.stdout
+    shown = run("report", out, "--out", page).stderr
+    assert "writing the page" in shown
+    assert "100%" in shown

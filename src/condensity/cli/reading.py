@@ -60,14 +60,14 @@ class TableSource:
         yield from map(self.spelling.plain, self.read(size))
 
     def whole(self) -> RowBlock:
-        """All rows; all of them decide how numbers are written."""
+        """All rows; those of the first block decide how numbers are written."""
         parts = list(self.read(BLOCK_ROWS))
         if not parts:
             raise ValueError("the table has no rows: give rows below the names of the columns")
         table = {name: np.concatenate([part[name] for part in parts]) for name in self.names}
         if not self.spelling.styles:
             return table
-        source = replace(self, spelling=Spelling.of(table, self.delimiter))
+        source = replace(self, spelling=Spelling.of(parts[0], self.delimiter))
         source.print_note()
         return source.spelling.plain(table)
 
