@@ -35,7 +35,6 @@ PARSERS: dict[str, Callable[..., Any]] = {"dates": options.parse_dates}
 QUICK = {
     "cv": 3,
     "max_iter": 15,
-    "n_centers": 100,
     "n_members": 3,
     "n_starts": 5,
     "subsample": 300,
