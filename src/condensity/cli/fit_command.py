@@ -106,7 +106,7 @@ KeepSamples = Annotated[
 QuickFit = Annotated[
     bool,
     typer.Option(
-        "--quick", help="a first look: about a quarter of the time, somewhat less accurate"
+        "--quick", help="a first look: about a third of the time, somewhat less accurate"
     ),
 ]
 JsonSummary = Annotated[bool, typer.Option("--json", help="print the summary as JSON")]
