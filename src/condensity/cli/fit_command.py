@@ -105,9 +105,7 @@ KeepSamples = Annotated[
 ]
 QuickFit = Annotated[
     bool,
-    typer.Option(
-        "--quick", help="a first look: about a third of the time, somewhat less accurate"
-    ),
+    typer.Option("--quick", help="a first look: about a third of the time, somewhat less accurate"),
 ]
 JsonSummary = Annotated[bool, typer.Option("--json", help="print the summary as JSON")]
 
