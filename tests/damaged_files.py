@@ -73,6 +73,7 @@ def small_models() -> dict[str, object]:
     few = {"n_starts": 1, "max_iter": 3, "n_centers": 8}
     quick = few | {"n_members": 2, "random_state": 0}
     table = {"a": X[:, 0], "kind": ["one", "two"] * 20, "y": y}
+    table["day"] = [f"2024-0{1 + i % 3}-1{i % 10}" for i in range(40)]
     return {
         "LSCE": LSCE(1, **quick).fit(X, y),
         "several configurations": LSCE(**quick).fit(X, y),

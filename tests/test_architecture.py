@@ -96,6 +96,7 @@ LAYERS = {  # what each room may use of the others
     },
     "demo": {"_utils", "datasets", "estimators", "explorer", "lsce", "metrics", "plots", "tables"},
     "cli": {
+        "datasets",
         "distributions",
         "_typing",
         "_utils",

@@ -62,7 +62,7 @@ def test_fit_evaluates_with_rows_held_out(folder, tmp_path):
     assert len(lines) == len(ours.cv_results_["weight"])
 
     words = run("inspect", out).stdout
-    assert "1 direction found among 4 inputs" in words
+    assert "1 weighted sum of the 4 inputs is " in words
     assert "without inputs" in words
     assert "90% intervals contain" in words
     assert json.loads(run("inspect", out, "--json").stdout) == {
@@ -80,7 +80,7 @@ def test_evaluate_and_report(folder, model, tmp_path):
     dist = model.predict_dist(new)
     assert told["error"] == pytest.approx(squared_loss(dist, new["y"]))
     assert told["log_loss"] == pytest.approx(-dist.log_pdf(new["y"]).mean())
-    assert "held-out error" in run("evaluate", folder / "two.cdn", folder / "new.csv").stdout
+    assert "squared loss" in run("evaluate", folder / "two.cdn", folder / "new.csv").stdout
     strange = write(tmp_path / "x.csv", new | {"colour": ["mauve", *new["colour"][1:]]})
     assert "such as 'mauve'" in run("evaluate", folder / "model.cdn", strange).stderr
     page = tmp_path / "report.html"
@@ -178,7 +178,7 @@ HOSTILE = {
     "a row that is cut": (b"a,b,y\n1,2,3\n1,2\n", "row 2 has 2 cells and the header has 3"),
     "a row that is long": (b"a,y\n1,2,3\n", "row 1 has 3 cells and the header has 2"),
     "a quote that is open": (b'a,y\n1,"2\n', "is damaged"),
-    "other bytes": (b"a,y\n\xff\xfe,2\n", "is not text in UTF-8"),
+    "other bytes": (b"a,y\n\xff\x81,2\n", "is not text in UTF-8"),
     "a word in a target": (b"a,y\n" + b"1,2\n" * 20 + b"3,big\n", "column 'y' must hold numbers"),
     "a target of text": (
         b"a,y\n" + b"1,big\n2,7\n1,low\n" * 9,
@@ -189,12 +189,16 @@ HOSTILE = {
     "a bzip2 that is changed": (bz2.compress(b"a,y\n" + b"1,2\n" * 9)[:-20] + b"x" * 20, "damaged"),
     "an xz that is cut": (lzma.compress(b"a,y\n" + b"1,2\n" * 2000)[:-20], "is damaged"),
     "an xz that is changed": (lzma.compress(b"a,y\n")[:-9] + b"x" * 9, "is damaged"),
-    "a zip archive": (b"PK\x03\x04 and more", "a zip archive or a workbook such as .xlsx: unpack"),
+    "a damaged zip archive": (b"PK\x03\x04 and more", "is damaged (File is not a zip file)"),
+    "an old workbook": (b"\xd0\xcf\x11\xe0 and more", "an old workbook such as .xls: save it as"),
     "zstd": (b"\x28\xb5\x2f\xfd and more", "compressed by zstd: unpack it"),
     "no Parquet": (b"PAR1 and nothing more", "Parquet"),
     "few rows": (b"a,y\n" + b"1,2\n" * 5, "rows are left for training, which is too few"),
     "a constant target": (b"a,y\n" + b"1,2\n2,2\n" * 20, "y does not vary"),
-    "dates": (b"a,y\n" + b"2020-01-01,2\n2020-01-02,3\n" * 20, "holds dates"),
+    "dates of unknown order": (
+        b"a,y\n" + b"01/02/2020,2\n03/04/2020,3\n" * 20,
+        "in which the month or the day may come first: choose --dates a:mdy or --dates a:dmy",
+    ),
 }
 
 
@@ -343,7 +347,7 @@ def test_progress_on_a_terminal_is_a_spinner(folder, tmp_path, monkeypatch):
     fit = ("fit", folder / "train.csv", "--target", "y", *QUICK, "--test-share", 0)
     done = run(*fit, "--out", tmp_path / "m.cdn")
     assert "\x1b[2K" in done.stderr  # a line that is taken back
-    assert "1 direction found among 6 inputs" in done.stdout
+    assert "1 weighted sum of the 6 inputs is used" in done.stdout
 
 
 def test_warnings_of_the_library_are_notes(tmp_path):
@@ -489,7 +493,8 @@ def test_in_a_pipe_and_without_a_terminal(folder):
     done = condensity_process("predict", folder / "model.cdn", "-", input=rows)
     assert done.returncode == 0
     assert done.stdout == run("predict", folder / "model.cdn", folder / "new.csv").stdout
-    assert done.stderr == ""
+    notes = [line for line in done.stderr.splitlines() if "the range of the training rows" in line]
+    assert done.stderr.splitlines() == notes
     failed = condensity_process("predict", folder / "model.cdn", "-", input="a\n1\n")
     assert (failed.returncode, failed.stdout) == (2, "")
     assert failed.stderr == (
@@ -502,6 +507,6 @@ def test_a_reader_who_has_enough_is_no_error(folder, tmp_path):
     code = "set -o pipefail; {0} -m condensity predict {1} {2} | head -n 1"
     command = code.format(sys.executable, folder / "model.cdn", many)
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
-    assert done.stdout == "y_mean,y_q0.05,y_q0.5,y_q0.95\n"
+    assert done.stdout == "y_mean,y_q0.05,y_q0.5,y_q0.95,outside\n"
     assert done.stderr == ""
     assert done.returncode == 1

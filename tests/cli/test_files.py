@@ -33,6 +33,29 @@ def test_what_is_read_is_what_was_written(model, tmp_path):
     )
 
 
+def test_files_with_dates_ranges_and_hashes_are_read():
+    """This file was written when these fields were new."""
+    model = condensity.load(GOLDEN.with_name("table-2.cdn"))
+    new = {
+        "a": [0.5, -1.0],
+        "colour": ["red", "blue"],
+        "day": ["2024-03-05 10:00", "2025-01-01"],
+    }
+    np.testing.assert_allclose(
+        model.predict(new), [0.7966032300669305, 0.26644781746337], rtol=1e-9
+    )
+    assert model.columns[2].parts == ("month", "weekday", "hour", "days")
+    assert model.columns[2].low == (1.0, 1.0, 0.5, 0.0)
+    assert model.outside(new)["day"].tolist() == [False, True]
+    assert model.evaluation.median_error == (0.5686155691128826,)
+    rng = np.random.default_rng(0)
+    days = [f"2024-{1 + i % 6:02d}-{1 + i % 28:02d} {i % 24:02d}:30" for i in range(40)]
+    table = {"a": rng.normal(size=40).round(3), "colour": ["red", "blue"] * 20, "day": days}
+    table["y"] = (table["a"] + 0.3 * rng.normal(size=40)).round(3)
+    assert model.used_in_fit(table).sum() == 32
+    assert len(model.X_test) == 8
+
+
 HOSTILE = {
     "another model": lambda f: f["model"].update(model="Popen"),
     "no model": lambda f: f.update(model={"dict": {}}),
@@ -54,6 +77,19 @@ HOSTILE = {
     "rows that are no number": lambda f: f.update(rows="many"),
     "a verdict on other outputs": lambda f: f.update(verdict=_verdict(coverage=[0.9, 0.9])),
     "a verdict in words": lambda f: f.update(verdict=_verdict(error="good")),
+    "a verdict with two medians of one output": lambda f: f.update(
+        verdict=_verdict(median_error={"tuple": [1.0, 2.0]})
+    ),
+    "a verdict with a median in words": lambda f: f.update(
+        verdict=_verdict(crps={"tuple": ["low"]})
+    ),
+    "test rows of another width": lambda f: f.update(X_test=f["Y"], Y_test=f["Y"]),
+    "fewer test rows of the target": lambda f: f.update(X_test=f["X"], Y_test={"array": 0}),
+    "hashes that are none": lambda f: f.update(row_hashes={"tuple": [1, 2]}),
+    "a salt in words": lambda f: f["row_hashes"]["fields"].update(salt="pepper"),
+    "hashes of floats": lambda f: f["row_hashes"]["fields"].update(words=f["X"]),
+    "a range without its end": lambda f: _column(f).update(high={"tuple": []}),
+    "a date without an order": lambda f: _column(f).update(kind="date"),
     "a verdict that is none": lambda f: f.update(verdict="good"),
     "a field that it has not": lambda f: f.update(run="me"),
 }
@@ -99,6 +135,7 @@ def test_only_plain_values_are_built():
         "Plane",
         "PredictedInput",
         "ReducedFunction",
+        "RowHashes",
         "Sample",
         "Scaling",
         "SmoothFunction",

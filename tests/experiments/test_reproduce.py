@@ -1,6 +1,7 @@
 """From the command to the page: everything small, but everything."""
 
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,6 +89,28 @@ def test_tables_that_are_not_there_are_missed_before_anything_is_run(tmp_path, m
         r"condensity: none of the \d+ tables is available: .*CONDENSITY_DATA", done.output
     )
     assert not (tmp_path / "quick").exists()
+
+
+def test_what_is_missing_is_one_line_and_the_rest_is_run(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    only = ("--only", "Illustrative data", "--only", "2 Joints")
+    done = run("all", "--quick", *only, "--jobs", 1, "--out", tmp_path)
+    assert done.exit_code == 0, done.output
+    notes = [line for line in done.stderr.splitlines() if line.startswith("note: ")]
+    assert notes == [
+        "note: 14 cells of 2 Joints cannot be run: the optional package mujoco is not installed: "
+        "run pip install 'condensity[robot]'",
+        "note: no figures are drawn: the optional package matplotlib is not installed: run pip "
+        "install 'condensity[plots]'",
+    ]
+    records = records_of(tmp_path, quick=True).read()
+    assert len(records) == 3
+    assert not any(record.error for record in records.values())
+    assert (tmp_path / "quick" / "index.html").exists()
+    again = run("worlds", "--quick", "--only", "2 Joints", "--jobs", 1, "--out", tmp_path)
+    assert again.exit_code == 2
+    assert "none of the 1 problems is available: the optional package mujoco" in again.stderr
 
 
 def test_the_grids_are_those_of_the_paper():

@@ -64,6 +64,30 @@ def test_without_data_the_model_knows_where_its_inputs_lie(tmp_path):
     assert content["calibration"] is None
 
 
+def test_the_true_ranges_may_be_given(tmp_path):
+    model = LSCDE(**DENSITY.get_params()).fit(explored.X, explored.FORK)
+    ends = np.array([explored.X.min(axis=0) - 1, explored.X.max(axis=0) + 2])
+    for given in ({}, {"X": explored.X[:9], "y": explored.FORK[:9]}):
+        path = write_report(model, tmp_path / "r.html", input_ranges=ends, **given)
+        inputs = page_data(path)["inputs"]
+        assert [[one["low"], one["high"]] for one in inputs] == ends.T.tolist()
+        assert all(one["known"] for one in inputs)
+    unknown = page_data(write_report(model, tmp_path / "r.html"))["inputs"]
+    assert not any(one["known"] for one in unknown)
+    for wrong in (ends[:, :2], ends[::-1], ends * np.nan):
+        with pytest.raises(ValueError, match=r"input_ranges must be finite numbers of shape"):
+            write_report(model, tmp_path / "r.html", input_ranges=wrong)
+
+
+def test_the_steps_of_a_page_are_counted(tmp_path):
+    model, steps = LSCDE(**DENSITY.get_params()).fit(explored.X, explored.FORK), []
+    test = {"X_test": explored.X[:30], "y_test": explored.FORK[:30]}
+    path = tmp_path / "r.html"
+    write_report(model, path, **test, progress=lambda done, total: steps.append((done, total)))
+    assert steps == [(k + 1, len(steps)) for k in range(len(steps))]
+    assert len(steps) > explored.X.shape[1]
+
+
 def test_samples_are_thinned_or_left_out(report, tmp_path):
     model, y = explored.fitted("several members")
     data = {"X": explored.X, "y": y}

@@ -1,6 +1,5 @@
 """Tables become arrays as a hand would write them."""
 
-from datetime import date
 from decimal import Decimal
 
 import numpy as np
@@ -9,15 +8,10 @@ import polars as pl
 import pytest
 
 from condensity.tables import TableError
+from condensity.tables.cells import cells, is_missing
 from condensity.tables.column_selection import check_names
-from condensity.tables.frames import (
-    Column,
-    cells,
-    check_columns,
-    encode,
-    first_repeated,
-    is_missing,
-)
+from condensity.tables.columns import Column
+from condensity.tables.frames import check_columns, encode, first_repeated
 from condensity.tables.training import complete_rows, learn_table
 
 NAN = float("nan")
@@ -98,12 +92,16 @@ def test_missing_values_are_refused_dropped_or_imputed():
 
 
 REFUSED = {
-    "dates": (
-        ["2020-01-01", "2020-01-02"] * 5,
-        "holds dates such as '2020-01-01': name it in exclude",
+    "a word among dates": (
+        [*["2020-01-01", "2020-01-02"] * 5, "soon"],
+        "must hold dates such as 2020-12-31, got 'soon' in row 11: write dates as",
     ),
-    "other dates": (["31.12.2020", "1.1.2021"] * 5, "holds dates"),
-    "real dates": ([date(2020, 1, 1)] * 10, "holds dates"),
+    "dates of unknown order": (
+        ["01/02/2020", "03/04/2020"] * 5,
+        "holds dates such as '01/02/2020', in which the month or the day may come first: "
+        "choose dates={'x': 'mdy'} or dates={'x': 'dmy'}",
+    ),
+    "a day that does not exist": ([*["2020-01-01"] * 9, "2020-02-30"], "got '2020-02-30' in row"),
     "an identifier": ([f"id{i}" for i in range(10)], "has 10 categories in 10 rows"),
     "many categories": ([f"c{i % 120}" for i in range(600)], "has 120 categories in 600 rows"),
     "a word among numbers": ([*range(9), "many"], "must hold numbers, got 'many' in row 10"),

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 from condensity.cli.messages import note
+from condensity.tables.dates import ORDERS
+
+TABLE_HELP = "table: CSV (also .gz, .bz2, .xz, .zip), .xlsx or Parquet; - reads standard input"
 
 
 def check_out_file(path: Path, *inputs: str | None) -> None:
@@ -19,13 +23,30 @@ def check_out_file(path: Path, *inputs: str | None) -> None:
         note(f"the folder {path.parent} is created")
 
 
-def parse_names(text: str | None, known: list[str]) -> list[str]:
-    """Column names, separated by commas; a name with commas is the whole text or in quotes."""
-    if not text:
-        return []
-    if text in known:
-        return [text]
-    return [part.strip() for part in next(csv.reader([text], skipinitialspace=True))]
+def parse_names(texts: Sequence[str] | None, known: Sequence[str]) -> list[str]:
+    """Column names of an option that may be repeated.
+
+    Each text is a name, or names separated by commas; a name with commas may be in quotes.
+    """
+    names: list[str] = []
+    for text in texts or ():
+        parts = [text] if text in known else next(csv.reader([text], skipinitialspace=True), [])
+        names += [part if part in known else part.strip() for part in parts]
+    return list(dict.fromkeys(names))
+
+
+def parse_dates(texts: Sequence[str] | None, known: Sequence[str]) -> dict[str, str]:
+    """Columns of dates, such as ``sold`` or, with the order of day and month, ``sold:dmy``."""
+    orders: dict[str, str] = {}
+    for text in parse_names(texts, known):
+        name, _, order = text.rpartition(":")
+        orders |= {name: order} if text not in known and order in ORDERS else {text: ""}
+    return orders
+
+
+def joined(texts: Sequence[str] | None) -> str | None:
+    """The values of an option that may be repeated, as one list with commas."""
+    return ",".join(texts) if texts else None
 
 
 def parse_levels(option: str, text: str | None) -> list[tuple[str, float]]:

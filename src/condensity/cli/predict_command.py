@@ -21,10 +21,11 @@ from condensity.cli.messages import plain_errors
 from condensity.cli.new_values import IMPUTED, NewValues
 from condensity.cli.queries import Query
 from condensity.cli.reading import BLOCK_ROWS, RowBlock, open_table, read_model, regrouped
+from condensity.cli.spelling import POINT, Spelling
 from condensity.io.atomic import open_atomically
 from condensity.tables import TableModel
 from condensity.tables.column_selection import check_names
-from condensity.tables.frames import check_columns, encode
+from condensity.tables.frames import EncodedRows, check_columns, encode
 
 #: Rows that are predicted at a time.  The last bits of a sum can depend on this number.  It is
 #: fixed, so results are the same for every --block-rows.
@@ -32,6 +33,8 @@ CHUNK_SIZE = 256
 #: First characters of what spreadsheets run as a formula, and numbers, which may have a sign.
 FORMULA = "=+-@\t\r"
 NUMBER = re.compile(r"[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?")
+#: Column of the output that names the inputs outside the range of the training rows.
+OUTSIDE = "outside"
 DEFAULT_QUANTILES = "0.05,0.5,0.95"
 
 
@@ -56,25 +59,27 @@ TREATMENTS = {
 
 FittedModel = Annotated[str, typer.Argument(help="model file, written by fit")]
 NewRows = Annotated[
-    str, typer.Argument(help="table: CSV (also .gz, .bz2, .xz) or Parquet; - reads standard input")
+    str,
+    typer.Argument(help=options.TABLE_HELP),
 ]
-Quantiles = Annotated[str | None, typer.Option(help="levels such as 0.05,0.5,0.95")]
+Quantiles = Annotated[list[str] | None, typer.Option(help="levels such as 0.05,0.5,0.95")]
 Interval = Annotated[
-    str | None, typer.Option(help="central intervals of this probability, such as 0.9")
+    list[str] | None, typer.Option(help="central intervals of this probability, such as 0.9")
 ]
 ProbAbove = Annotated[
-    str | None, typer.Option(help="probability that the target is above this, such as 100")
+    list[str] | None, typer.Option(help="probability that the target is above this, such as 100")
 ]
 Draws = Annotated[int, typer.Option(min=0, help="number of draws from each density")]
 DensityAt = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         help="density at these numbers, or at the values of these columns; for several targets, "
         "the joint density at one number or column for each"
     ),
 ]
 Keep = Annotated[
-    str | None, typer.Option(help="columns to copy: a,b,...; formulas get an apostrophe in front")
+    list[str] | None,
+    typer.Option(help="columns to copy: a,b,...; formulas get an apostrophe in front"),
 ]
 MissingRows = Annotated[
     MissingInputs | None,
@@ -109,14 +114,14 @@ def predict_command(
     with plain_errors():
         fitted = read_model(model)
         if not (quantiles or interval or prob_above or sample or pdf):
-            quantiles = DEFAULT_QUANTILES
+            quantiles = [DEFAULT_QUANTILES]
         selected = [
             queries.means(fitted),
-            queries.quantiles(fitted, quantiles),
-            queries.intervals(fitted, interval),
-            queries.probabilities_above(fitted, prob_above),
+            queries.quantiles(fitted, options.joined(quantiles)),
+            queries.intervals(fitted, options.joined(interval)),
+            queries.probabilities_above(fitted, options.joined(prob_above)),
             queries.random_draws(fitted, sample, seed),
-            queries.density_values(fitted, pdf),
+            queries.density_values(fitted, options.joined(pdf)),
         ]
         if out is not None:
             options.check_out_file(out, model, data)
@@ -128,7 +133,7 @@ def _predict_file(
     model: TableModel,
     data: str,
     selected: Sequence[Query],
-    keep: str | None,
+    keep: Sequence[str] | None,
     treatment: MissingInputs,
     out: Path | None,
     block_rows: int,
@@ -139,14 +144,16 @@ def _predict_file(
         check_columns([column.name for column in model.columns], source.names)
         copied = options.parse_names(keep, source.names)
         check_names("keep", copied, source.names)
+        source.print_note()
         rows = chain.from_iterable(
-            predictions(model, selected, block, copied, treatment, new_values)
-            for block in regrouped(source.blocks(block_rows), CHUNK_SIZE)
+            predictions(model, selected, source.spelling, block, copied, treatment, new_values)
+            for block in regrouped(source.read(block_rows), CHUNK_SIZE)
         )
         first = list(islice(rows, 1))  # an error in the first block comes before any output
-        with _writer(out) as stream:
-            lines = csv.writer(stream, lineterminator="\n")
-            lines.writerow([*copied, *(name for query in selected for name in query.names)])
+        with _writer(out, source.encoding()) as stream:
+            lines = csv.writer(stream, delimiter=source.delimiter, lineterminator="\n")
+            names = [name for query in selected for name in query.names]
+            lines.writerow([*copied, *names, *([OUTSIDE] if model.knows_ranges else [])])
             lines.writerows(chain(first, rows))
     new_values.print_notes(TREATMENTS[treatment])
 
@@ -154,13 +161,14 @@ def _predict_file(
 def predictions(
     model: TableModel,
     selected: Sequence[Query],
-    block: RowBlock,
+    spelling: Spelling,
+    cells: RowBlock,
     copied: Sequence[str],
     treatment: MissingInputs,
     new_values: NewValues,
 ) -> Iterator[list[str]]:
-    """Rows of the output for a block of rows."""
-    first_row = new_values.rows + 1
+    """Rows of the output for a block of rows, with the cells as in the file."""
+    first_row, block = new_values.rows + 1, spelling.plain(cells)
     encoded = encode(model.columns, block, first_row=first_row)
     if treatment is MissingInputs.error:
         names = [column.name for column in model.columns]
@@ -170,10 +178,28 @@ def predictions(
     dist = model.model.predict_dist(encoded.X)
     values = np.hstack([query.answer(dist, block, first_row) for query in selected])
     blank = np.asarray(encoded.missing.any(axis=1)) & (treatment is MissingInputs.blank)
-    kept = [[_inert(cell) for cell in block[name]] for name in copied]
+    outside = _outside(model, encoded)
+    kept = [[_inert(cell) for cell in cells[name]] for name in copied]
     for i, row in enumerate(values):  # text takes many times the memory of numbers: row by row
         numbers = ["" if blank[i] or v != v else f"{v:.10g}" for v in row.tolist()]
-        yield [*(column[i] for column in kept), *numbers]
+        if spelling.decimal != POINT:
+            numbers = [number.replace(POINT, spelling.decimal) for number in numbers]
+        yield [*(column[i] for column in kept), *numbers, *outside[i]]
+
+
+def _outside(model: TableModel, encoded: EncodedRows) -> list[list[str]]:
+    """For each row, one cell with the columns that are outside the training rows.
+
+    No cells if the model, from an older file, does not know the ranges of its training rows.
+    """
+    if not model.knows_ranges:
+        return [[] for _ in encoded.X]
+    names = [column.name for column in model.columns]
+    masks = (encoded.outside | encoded.unseen).tolist()
+    return [
+        [_inert(", ".join(name for name, out in zip(names, mask, strict=True) if out))]
+        for mask in masks
+    ]
 
 
 def _inert(cell: Any) -> str:
@@ -189,8 +215,11 @@ def _is_null(cell: Any) -> bool:
 
 
 @contextmanager
-def _writer(out: Path | None) -> Iterator[IO[str]]:
-    """Text stream to a file that appears when it is complete, or to standard output."""
+def _writer(out: Path | None, encoding: str) -> Iterator[IO[str]]:
+    """Text stream to a file that appears when it is complete, or to standard output.
+
+    The file has the encoding of the table that was read.
+    """
     if out is None:
         if sys.stdout is None:
             raise ValueError("standard output is closed: name a file with --out")
@@ -198,6 +227,8 @@ def _writer(out: Path | None) -> Iterator[IO[str]]:
         sys.stdout.flush()
         return
     with open_atomically(out) as stream:
-        text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
+        text = io.TextIOWrapper(
+            stream, encoding=encoding, errors="replace", newline="", write_through=True
+        )
         yield text
         text.detach()

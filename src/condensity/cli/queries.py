@@ -12,7 +12,8 @@ from condensity.cli import options
 from condensity.cli.reading import RowBlock
 from condensity.distributions import Distribution
 from condensity.tables import TableModel
-from condensity.tables.frames import cells, column_of, number_column
+from condensity.tables.cells import cells, number_column
+from condensity.tables.frames import column_of
 
 #: Most draws for each row: a block of 256 rows then takes a few hundred megabytes.
 MOST_DRAWS = 100_000

@@ -1,16 +1,15 @@
-"""Reading of models, and of tables block by block: CSV, also compressed, and Parquet."""
+"""Reading of models, and of tables block by block: CSV, also compressed, Excel and Parquet."""
 
 from __future__ import annotations
 
 import csv
-import gzip
 import io
-import re
 import sys
+import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
@@ -19,6 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condensity._utils.extras import require
+from condensity.cli.messages import note
+from condensity.cli.spelling import Spelling
+from condensity.cli.unpacking import DecodedText, buffered, unpacked
+from condensity.cli.workbooks import sheet_rows
 from condensity.io.persistence import load
 from condensity.tables import TableError, TableModel
 from condensity.tables.frames import first_repeated
@@ -27,15 +30,9 @@ RowBlock = dict[str, NDArray[Any]]
 
 STANDARD_INPUT = "-"
 DELIMITERS = (",", ";", "\t", "|")
-DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
 BLOCK_ROWS = 10_000
-#: First bytes of files that hold no table by themselves, and what to do with them.
-ARCHIVES = {
-    b"PK\x03\x04": "a zip archive or a workbook such as .xlsx: unpack it, or save the sheet as CSV",
-    b"7z\xbc\xaf\x27\x1c": "a 7z archive: unpack it",
-    b"\x28\xb5\x2f\xfd": "compressed by zstd: unpack it",
-    b"\xd0\xcf\x11\xe0": "an old workbook such as .xls: save the sheet as CSV",
-}
+#: First rows that decide how numbers are written, whatever the size of blocks.
+SAMPLE_ROWS = 256
 
 
 def read_model(path: str) -> TableModel:
@@ -49,17 +46,36 @@ def read_model(path: str) -> TableModel:
 
 @dataclass(frozen=True)
 class TableSource:
-    """A table that is being read."""
+    """A table that is being read; it can be read once."""
 
     names: list[str]
-    blocks: Callable[[int], Iterator[RowBlock]]  # given the maximum rows of a block; reads once
+    read: Callable[[int], Iterator[RowBlock]]  # cells as in the file, given the rows of a block
+    spelling: Spelling = field(default_factory=lambda: Spelling({}, ".", {}))
+    delimiter: str = ","
+    encoding: Callable[[], str] = lambda: "utf-8"
+
+    def blocks(self, size: int) -> Iterator[RowBlock]:
+        """Blocks of rows, with numbers in the spelling of Python."""
+        self.print_note()
+        yield from map(self.spelling.plain, self.read(size))
 
     def whole(self) -> RowBlock:
-        """All rows."""
-        parts = list(self.blocks(BLOCK_ROWS))
+        """All rows; those of the first block decide how numbers are written."""
+        parts = list(self.read(BLOCK_ROWS))
         if not parts:
             raise ValueError("the table has no rows: give rows below the names of the columns")
-        return {name: np.concatenate([part[name] for part in parts]) for name in self.names}
+        table = {name: np.concatenate([part[name] for part in parts]) for name in self.names}
+        if not self.spelling.styles:
+            return table
+        source = replace(self, spelling=Spelling.of(parts[0], self.delimiter))
+        source.print_note()
+        return source.spelling.plain(table)
+
+    def print_note(self) -> None:
+        """Say how numbers with signs or separated thousands are read."""
+        text = self.spelling.note()
+        if text:
+            note(text)
 
 
 @contextmanager
@@ -75,9 +91,11 @@ def open_table(path: str) -> Iterator[TableSource]:
         except _damage() as error:
             raise ValueError(f"{path} is damaged ({error}): write it again") from error
         except UnicodeDecodeError as error:
-            raise ValueError(f"{path} is not text in UTF-8: write it again in UTF-8") from error
+            raise ValueError(
+                f"{path} is not text in UTF-8 or cp1252: write it again in UTF-8"
+            ) from error
         except TableError as error:
-            raise TableError(f"{path}: ", *error.parts) from error
+            raise TableError(f"{path}: ", *error.parts, corrections=error.corrections) from error
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
 
@@ -85,7 +103,13 @@ def open_table(path: str) -> Iterator[TableSource]:
 def _damage() -> tuple[type[Exception], ...]:
     """Errors that damaged files cause, with that of lzma where this module is in use."""
     lzma = sys.modules.get("lzma")
-    return (csv.Error, EOFError, zlib.error, *([lzma.LZMAError] if lzma else []))
+    return (
+        csv.Error,
+        EOFError,
+        zlib.error,
+        zipfile.BadZipFile,
+        *([lzma.LZMAError] if lzma else []),
+    )
 
 
 @contextmanager
@@ -101,47 +125,44 @@ def open_bytes(path: str) -> Iterator[IO[bytes]]:
 
 
 def _source(stream: IO[bytes]) -> TableSource:
-    buffered: Any = stream if hasattr(stream, "peek") else io.BufferedReader(stream)
-    start: bytes = buffered.peek(6)[:6]
-    if start.startswith(b"PAR1"):
-        return _parquet(buffered)
-    for signature, kind in ARCHIVES.items():
-        if start.startswith(signature):
-            raise ValueError(f"the file is {kind}")
-    return _csv(io.TextIOWrapper(_unpacked(buffered, start), encoding="utf-8-sig", newline=""))
+    content = unpacked(buffered(stream))
+    if isinstance(content, zipfile.ZipFile):
+        return _rows_source(sheet_rows(content, note), ",", lambda: "utf-8")
+    if content.peek(4).startswith(b"PAR1"):
+        return _parquet(content)
+    return _csv(DecodedText.of(content, note))
 
 
-def _unpacked(stream: Any, start: bytes) -> Any:
-    """The stream, decompressed if its first bytes are those of a compressed file."""
-    if start.startswith(b"\x1f\x8b"):
-        return gzip.GzipFile(fileobj=stream)
-    # Some builds of Python do not have these two modules.
-    if start.startswith(b"BZh"):
-        from bz2 import BZ2File
-
-        return BZ2File(stream)
-    if start.startswith(b"\xfd7zXZ\x00"):
-        from lzma import LZMAFile
-
-        return LZMAFile(stream)
-    return stream
-
-
-def _csv(stream: IO[str]) -> TableSource:
-    first = stream.readline()
+def _csv(text: DecodedText) -> TableSource:
+    first = text.lines.readline()
     delimiter = max(DELIMITERS, key=_outside_quotes(first).count)
-    rows = csv.reader(chain([first], stream), delimiter=delimiter, strict=True)
+    rows = csv.reader(chain([first], text.lines), delimiter=delimiter, strict=True)
+    return _rows_source(rows, delimiter, lambda: text.encoding)
+
+
+def _rows_source(
+    rows: Iterator[list[Any]], delimiter: str, encoding: Callable[[], str]
+) -> TableSource:
+    """A table of which the first row holds the names."""
     names = _checked_header(next(rows, []))
+    checked = _checked_rows(rows, len(names))
+    first = list(islice(checked, SAMPLE_ROWS))
+    spelling = Spelling.of(_columns(names, first), delimiter)
+    every = chain(first, checked)
 
     def blocks(size: int) -> Iterator[RowBlock]:
-        checked = _checked_rows(rows, len(names))
-        read = _decimal_point if delimiter == ";" else str
-        while part := list(islice(checked, size)):
-            columns = (map(read, column) for column in zip(*part, strict=True))
-            values = [np.fromiter(column, dtype=object, count=len(part)) for column in columns]
-            yield dict(zip(names, values, strict=True))
+        while part := list(islice(every, size)):
+            yield _columns(names, part)
 
-    return TableSource(names, blocks)
+    return TableSource(names, blocks, spelling, delimiter, encoding)
+
+
+def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> RowBlock:
+    columns = zip(*rows, strict=True) if rows else ([] for _ in names)
+    return {
+        name: np.fromiter(column, dtype=object, count=len(rows))
+        for name, column in zip(names, columns, strict=True)
+    }
 
 
 def _outside_quotes(line: str) -> str:
@@ -158,10 +179,6 @@ def _checked_rows(rows: Iterable[list[str]], width: int) -> Iterator[list[str]]:
         yield row
 
 
-def _decimal_point(cell: str) -> str:
-    return cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell
-
-
 def _parquet(stream: IO[bytes]) -> TableSource:
     parquet = require("pyarrow.parquet", "parquet", otherwise=", or write the table as CSV")
     file = parquet.ParquetFile(stream if stream.seekable() else io.BytesIO(stream.read()))
@@ -175,8 +192,8 @@ def _parquet(stream: IO[bytes]) -> TableSource:
     return TableSource(names, blocks)
 
 
-def _checked_header(names: list[str]) -> list[str]:
-    names = [name.strip() for name in names]
+def _checked_header(cells: list[Any]) -> list[str]:
+    names = ["" if cell is None else str(cell).strip() for cell in cells]
     if not any(names):
         raise ValueError("the file is empty: its first row must hold the names of the columns")
     repeated = first_repeated(names)

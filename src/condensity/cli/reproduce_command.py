@@ -15,11 +15,19 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from condensity.cli.messages import note, plain_errors, refuse
+from condensity.datasets import names
 from condensity.experiments.dask_workers import dask_client, dask_workers
-from condensity.experiments.records import Record
-from condensity.experiments.reproduce import cells_of, missing_tables, records_of, reproduce
+from condensity.experiments.records import Cell, Record
+from condensity.experiments.reproduce import (
+    cells_of,
+    missing_plots,
+    records_of,
+    reproduce,
+    unavailable_problems,
+)
 from condensity.experiments.runner import CellNotRunError, Workers, local_workers, missing_cells
 from condensity.experiments.studies import STUDIES
+from condensity.tables.errors import count_noun
 
 ALL = "all"
 N_PROCESSES = os.cpu_count() or 1
@@ -47,26 +55,27 @@ def reproduce_command(
     dask: Dask = None,
 ) -> None:
     """Reproduce the paper's tables and figures; finished cells are not run again."""
-    names = _study_names(study)
-    problems = _checked_problems(names, only or [])
-    cells = cells_of(names, quick=quick, only=problems)
+    studies = _study_names(study)
+    problems = _checked_problems(studies, only or [])
+    cells = cells_of(studies, quick=quick, only=problems)
     with plain_errors():
         remaining = missing_cells(cells, records_of(out, quick=quick), retry=retry)
-    unavailable = missing_tables(remaining)
-    if unavailable:
-        cause = next(iter(unavailable.values()))
-        refuse(f"none of the {len(unavailable)} tables is available: {cause}")
+    unavailable = unavailable_problems(remaining)
+    _print_missing(remaining, unavailable)
+    cells = [cell for cell in cells if cell.problem not in unavailable]
+    remaining = [cell for cell in remaining if cell.problem not in unavailable]
     console = Console(stderr=True)
     with plain_errors(), _workers(jobs, dask) as (workers, count):
         console.print(f"{len(cells)} cells, {len(remaining)} to do, {count} at a time")
         with _progress(console, len(remaining)) as report:
             page = reproduce(
-                names,
+                studies,
                 out,
                 workers=workers,
                 quick=quick,
                 only=problems,
                 retry=retry,
+                without=unavailable,
                 report=report,
             )
     typer.echo(page)
@@ -75,6 +84,26 @@ def reproduce_command(
     if failed:
         console.print(f"{failed} of these cells failed; --retry runs them again")
         raise typer.Exit(1)
+
+
+def _print_missing(cells: list[Cell], unavailable: dict[str, str]) -> None:
+    """One line for each thing that is missing; an error if nothing can be run without it."""
+    groups: dict[str, list[str]] = {}
+    for problem, cause in unavailable.items():
+        groups.setdefault("tables" if problem in names() else cause, []).append(problem)
+    if unavailable and {cell.problem for cell in cells} == unavailable.keys():
+        what = "tables" if groups.keys() == {"tables"} else "problems"
+        cause = "; ".join(unavailable[problems[0]] for problems in groups.values())
+        refuse(f"none of the {len(unavailable)} {what} is available: {cause}")
+    for problems in groups.values():
+        count = sum(cell.problem in problems for cell in cells)
+        note(
+            f"{count_noun(count, 'cell')} of {', '.join(problems)} cannot be run: "
+            f"{unavailable[problems[0]]}"
+        )
+    plots = missing_plots()
+    if plots is not None:
+        note(f"no figures are drawn: {plots}")
 
 
 @contextmanager

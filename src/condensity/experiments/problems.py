@@ -9,7 +9,19 @@ from functools import cache, partial
 import numpy as np
 
 from condensity._typing import Array
-from condensity.datasets import Split, Transitions, brush, illustrative, load, robot, toy_a, toy_b
+from condensity._utils.extras import require
+from condensity.datasets import (
+    Split,
+    Transitions,
+    brush,
+    illustrative,
+    load,
+    names,
+    robot,
+    toy_a,
+    toy_b,
+)
+from condensity.datasets.strokes import strokes
 
 #: Number of test samples of artificial problems (paper, Sec. 3.2).
 N_TEST = 1000
@@ -34,6 +46,17 @@ class Data:
     unit: float = 1.0  # factor that converts losses to those of outputs in the paper's unit
     scaling: str = "none"  # parameter ``scaling`` of the subspace searches
     W: Array | None = None  # (dz, dx) the true subspace, if it is known
+
+
+def check_available(name: str) -> None:
+    """Raise the error that the data of a problem would give, without drawing them."""
+    if name in names():
+        load(name)
+    elif name in WORLDS and "brush" in name:
+        require("shapely", "brush")
+        strokes()
+    elif name in WORLDS:
+        require("mujoco", "robot")
 
 
 def in_unit_box(split: Split, X: Array, Y: Array) -> Data:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from condensity._utils.extras import require
-from condensity.datasets import load, names
 from condensity.experiments import figures, result_tables
 from condensity.experiments.formatted_tables import FormattedTable
+from condensity.experiments.problems import check_available
 from condensity.experiments.records import Cell, Record, RecordFile
 from condensity.experiments.results_page import render_results_page
 from condensity.experiments.runner import Workers, run_cells
@@ -39,18 +39,24 @@ def cells_of(
     return [cell for name in studies for cell in STUDIES[name].cells(quick=quick, only=only)]
 
 
-def missing_tables(cells: Sequence[Cell]) -> dict[str, str]:
-    """Errors by table if no table of the cells can be loaded; empty if some cells can be run."""
-    needed = {cell.problem for cell in cells}
-    if not needed <= set(names()):
-        return {}
+def unavailable_problems(cells: Sequence[Cell]) -> dict[str, str]:
+    """Errors by problem, for the problems of the cells whose data cannot be had."""
     errors = {}
-    for name in needed:
+    for name in dict.fromkeys(cell.problem for cell in cells):
         try:
-            load(name)
+            check_available(name)
         except (OSError, ImportError, ValueError) as error:
             errors[name] = str(error)
-    return errors if len(errors) == len(needed) else {}
+    return errors
+
+
+def missing_plots() -> str | None:
+    """The error of the package that draws figures, or None if it is installed."""
+    try:
+        require("matplotlib", "plots")
+    except ModuleNotFoundError as error:
+        return str(error)
+    return None
 
 
 def compute_cell(cell: Cell, *, quick: bool) -> dict[str, Any]:
@@ -66,12 +72,17 @@ def reproduce(
     quick: bool = False,
     only: Collection[str] = (),
     retry: bool = False,
+    without: Collection[str] = (),
     report: Callable[[Record], None] = lambda record: None,
 ) -> Path:
-    """Run the missing cells, write all results, and return the path of the results page."""
+    """Run the missing cells, write all results, and return the path of the results page.
+
+    Cells of the problems in ``without`` are not run.
+    """
     file = records_of(out, quick=quick)
+    cells = cells_of(studies, quick=quick, only=only)
     run_cells(
-        cells_of(studies, quick=quick, only=only),
+        [cell for cell in cells if cell.problem not in without],
         partial(compute_cell, quick=quick),
         file,
         workers=workers,
@@ -82,20 +93,25 @@ def reproduce(
 
 
 def write_results(out: Path, *, quick: bool = False) -> Path:
-    """Write tables, figures and the page from the records of the studies' cells."""
+    """Write tables, figures and the page from the records of the studies' cells.
+
+    There are no figures if the package that draws them is not installed.
+    """
     stored, cells = records_of(out, quick=quick).read(), set(cells_of(list(STUDIES)))
     records = [record for cell, record in stored.items() if cell in cells]
     out = results_folder(out, quick=quick)
     by_study = {name: [r for r in records if r.cell.study == name] for name in STUDIES}
     tables: list[FormattedTable] = []
     drawn: dict[str, str] = {}
-    if by_study["illustration"]:
+    plots = missing_plots() is None
+    if by_study["illustration"] and plots:
         figure = figures.illustration_figure(by_study["illustration"])
         if figure is not None:  # None if all cells failed
             drawn[STUDIES["illustration"].title] = _save(figure, out, "illustration")
     if by_study["artificial"]:
-        figure = figures.artificial_figure(by_study["artificial"])
-        drawn[STUDIES["artificial"].title] = _save(figure, out, "artificial")
+        if plots:
+            figure = figures.artificial_figure(by_study["artificial"])
+            drawn[STUDIES["artificial"].title] = _save(figure, out, "artificial")
         tables += result_tables.artificial_tables(by_study["artificial"])
     if by_study["benchmark"]:
         tables += [

@@ -14,6 +14,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,14 +33,24 @@ BAND = 0.95
 MAX_TEST_SAMPLES = 2000
 
 
-def calibration(model: ExportedModel, X: Array, Y: Array, rng: np.random.Generator) -> PageData:
-    """Histograms and coverage for each output, at test samples ``X`` (n, dx), ``Y`` (n, dy)."""
+def calibration(
+    model: ExportedModel,
+    X: Array,
+    Y: Array,
+    rng: np.random.Generator,
+    step: Callable[[], None] = lambda: None,
+) -> PageData:
+    """Histograms and coverage for each output, at test samples ``X`` (n, dx), ``Y`` (n, dy).
+
+    ``step`` is called after each block of samples.
+    """
     if len(X) > MAX_TEST_SAMPLES:
         rows = np.sort(rng.choice(len(X), MAX_TEST_SAMPLES, replace=False))
         X, Y = X[rows], Y[rows]
-    chunks = [
-        _evaluate(model.at(X[part]), Y[part]) for part in row_blocks(len(X), 64 * model.width)
-    ]
+    chunks = []
+    for part in row_blocks(len(X), 64 * model.width):
+        chunks.append(_evaluate(model.at(X[part]), Y[part]))
+        step()
     pit, level, log_pdf = (np.concatenate(values) for values in zip(*chunks, strict=True))
     n = len(X)
     bins = int(np.clip(n // 12, 5, 20))
@@ -51,6 +62,11 @@ def calibration(model: ExportedModel, X: Array, Y: Array, rng: np.random.Generat
         "nominal_band": [(binom.ppf(q, n, LEVELS) / n).tolist() for q in (0.025, 0.975)],
         "outputs": [_output(pit[:, j], level[:, j], bins) for j in range(Y.shape[1])],
     }
+
+
+def calibration_steps(model: ExportedModel, n: int) -> int:
+    """Number of blocks of ``n`` test samples."""
+    return len(list(row_blocks(min(n, MAX_TEST_SAMPLES), 64 * model.width)))
 
 
 def _evaluate(dist: Distribution, Y: Array) -> tuple[Array, Array, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -23,15 +23,23 @@ def content(
     outputs: Sequence[str],
     n_points: int,
     rng: np.random.Generator,
+    ends: Array | None = None,
+    step: Callable[[], None] = lambda: None,
 ) -> PageData:
-    """Data of the page without the calibration, the title and the facts."""
-    ranges = Ranges.of(model, samples)
+    """Data of the page without the calibration, the title and the facts.
+
+    ``ends`` (2, dx) are the smallest and largest inputs, if they are known.  ``step`` is called
+    after each control.
+    """
+    ranges = Ranges.of(model, samples, ends)
     points = None if samples is None or n_points == 0 else samples.subsample(n_points, rng)
     typical = ranges.typical(controls)
     rows = typical[None] if points is None else points.X
     spans = output_ranges(model, rows, None if samples is None else samples.Y)
     moves = [ranges.moves(control) for control in controls]
-    influences = influence(model.at, rng.permutation(rows), moves, spans, width=model.width)
+    influences = influence(
+        model.at, rng.permutation(rows), moves, spans, width=model.width, step=step
+    )
     return {
         "model": model.as_page_data(),
         "inputs": [_input(name, ranges, j) for j, name in enumerate(inputs)],
@@ -90,7 +98,7 @@ def _input(name: str, ranges: Ranges, j: int) -> PageData:
         "name": name,
         "low": low,
         "high": high,
-        # If the quantiles are unknown, the ends are three standard deviations from the mean.
+        "known": ranges.known,
         "quantiles": None if ranges.quantiles is None else ranges.quantiles[:, j].tolist(),
         "whole": bool(ranges.whole[j]),
     }

@@ -45,11 +45,12 @@ def influence(
     ranges: Array,
     *,
     width: int,
+    step: Callable[[], None] = lambda: None,
 ) -> Array:
     """Influence of each control, the largest over its moves: (len(moves),).
 
     ``rows`` (m, dx) are samples, ``ranges`` (dy, 2) the ranges of the outputs, and ``width`` is the
-    number of Gaussians in each density.
+    number of Gaussians in each density.  ``step`` is called after each control.
     """
     count = sum(map(len, moves))
     rows = rows[: max(2, min(24, BUDGET // (2 * count * len(ranges) * GRID * width)))]
@@ -60,7 +61,11 @@ def influence(
         pairs = zip(at(move.both_ends(rows)).marginals(), ranges, strict=True)
         return float(np.mean([_total_variation(marginal, ends) for marginal, ends in pairs]))
 
-    return np.array([max(map(change, of_control), default=0.0) for of_control in moves])
+    largest = []
+    for of_control in moves:
+        largest.append(max(map(change, of_control), default=0.0))
+        step()
+    return np.array(largest)
 
 
 def _total_variation(marginal: Distribution, ends: Array) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtri
@@ -46,10 +46,19 @@ class Ranges:
     middle: Array  # (dx,) median, or mean if the median is unknown
     mean: Array  # (dx,)
     whole: Mask  # (dx,) inputs with whole numbers only
+    known: bool  # whether the ends are values of samples; else they are three deviations away
 
     @classmethod
-    def of(cls, model: ExportedModel, samples: Samples | None) -> Ranges:
-        """Ranges from the samples, or from the scaling of the model if there are no samples."""
+    def of(cls, model: ExportedModel, samples: Samples | None, ends: Array | None = None) -> Ranges:
+        """Ranges from the samples, or from the scaling of the model if there are no samples.
+
+        ``ends`` (2, dx) are those of all training samples, of which the samples may be a part.
+        """
+        ranges = cls._of(model, samples)
+        return ranges if ends is None else replace(ranges, ends=ends, known=True)
+
+    @classmethod
+    def _of(cls, model: ExportedModel, samples: Samples | None) -> Ranges:
         if samples is not None:
             return cls._of_samples(samples.X, model.scaling)
         if model.scaling is None:
@@ -70,6 +79,7 @@ class Ranges:
             # The scaling is that of all training samples; X may be only some of them.
             X.mean(axis=0) if scaling is None else scaling.mean,
             whole,
+            True,
         )
 
     @classmethod
@@ -78,7 +88,7 @@ class Ranges:
         flag = _flags(scaling)
         ends = np.where(flag, [[0.0], [1.0]], mean + sd * np.array([[-3.0], [3.0]]))
         deciles = mean + sd * ndtri([[0.1], [0.9]])
-        return cls(ends, None, deciles, np.where(flag, mean > 0.5, mean), mean, flag)
+        return cls(ends, None, deciles, np.where(flag, mean > 0.5, mean), mean, flag, False)
 
     def is_flag(self, j: int) -> bool:
         """Whether an input is 0 or 1 in all samples, and both values occur."""

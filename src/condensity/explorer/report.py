@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from condensity import __version__
+from condensity._typing import Array
 from condensity._utils.names import input_names, output_names
 from condensity._utils.parameters import check_count, check_rng
 from condensity._utils.validation import (
@@ -16,7 +20,7 @@ from condensity._utils.validation import (
     check_targets,
     column_names,
 )
-from condensity.explorer.calibration_panel import calibration
+from condensity.explorer.calibration_panel import calibration, calibration_steps
 from condensity.explorer.content import content
 from condensity.explorer.controls import Control, check_categories, controls_of
 from condensity.explorer.exported_model import ExportedModel
@@ -40,7 +44,9 @@ def write_report(
     title: str | None = None,
     n_points: int = 400,
     n_train: int | None = None,
+    input_ranges: Any = None,
     random_state: Any = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Path:
     """Write a fitted model as one self-contained web page for exploring it.
 
@@ -80,8 +86,13 @@ def write_report(
         location contains only their z.
     n_train : int, default=None
         Number of training samples to show, if ``X`` contains only some of them.
+    input_ranges : array-like of shape (2, dx), default=None
+        Smallest and largest value of each input in the training samples, if ``X`` contains only
+        some of them, or is not given.
     random_state : None, int, RandomState or Generator, default=0
         Source of randomness for drawing these samples.
+    progress : None or callable, default=None
+        Function that is given the number of finished steps and that of all steps.
 
     Returns
     -------
@@ -132,6 +143,7 @@ def write_report(
     controls = controls_of(inputs, categories or {})
     if samples is not None:
         check_categories(controls, samples.X)
+    step = _counted(exported, len(controls), test, progress)
     data = content(
         exported,
         samples,
@@ -140,10 +152,12 @@ def write_report(
         outputs=outputs,
         n_points=n_points,
         rng=rng,
+        ends=_ends(input_ranges, len(inputs)),
+        step=step,
     )
     data["calibration"] = None
     if test is not None and test.Y is not None:
-        data["calibration"] = calibration(exported, test.X, test.Y, rng)
+        data["calibration"] = calibration(exported, test.X, test.Y, rng, step)
     data["title"] = str(title) if title else f"{', '.join(outputs)} given {_summary(controls)}"
     if n_train is None and samples is not None:
         n_train = len(samples.X)
@@ -151,6 +165,32 @@ def write_report(
         model, exported, n_inputs=len(controls), n_train=n_train, version=__version__
     )
     return write_atomically(Path(path), render_page(data).encode())
+
+
+def _counted(
+    model: ExportedModel,
+    n_controls: int,
+    test: Samples | None,
+    progress: Callable[[int, int], None] | None,
+) -> Callable[[], None]:
+    """Function that counts steps, and gives their number to ``progress``."""
+    if progress is None:
+        return lambda: None
+    total = n_controls + (0 if test is None else calibration_steps(model, len(test.X)))
+    steps = count(1)
+    return lambda: progress(next(steps), total)
+
+
+def _ends(input_ranges: Any, dx: int) -> Array | None:
+    if input_ranges is None:
+        return None
+    ends = np.asarray(input_ranges, dtype=float)
+    if ends.shape != (2, dx) or not (np.isfinite(ends).all() and (ends[0] <= ends[1]).all()):
+        raise ValueError(
+            f"input_ranges must be finite numbers of shape (2, {dx}), the smallest and the largest "
+            f"of each input, got shape {ends.shape}"
+        )
+    return ends
 
 
 def _samples(model: Any, X: Any, y: Any, suffix: str, dy: int) -> Samples | None:

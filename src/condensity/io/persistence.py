@@ -54,9 +54,10 @@ from condensity.locations.location import (
 )
 from condensity.members.averaged import AveragedMembers, Ensemble
 from condensity.members.member import Coefficients
+from condensity.tables.columns import Column
 from condensity.tables.evaluate import Evaluation
-from condensity.tables.frames import Column
 from condensity.tables.model import TableModel
+from condensity.tables.row_hashes import TrainingRowHashes
 from condensity.targets.class_probabilities import ClassProbabilities, LogisticModel, TreeModel
 from condensity.targets.with_atoms import WithAtoms
 
@@ -77,6 +78,7 @@ VALUES: dict[str, Any] = {
     "Plane": Plane,
     "PredictedInput": PredictedInput,
     "ReducedFunction": ReducedFunction,
+    "RowHashes": TrainingRowHashes,
     "Sample": Sample,
     "Scaling": Scaling,
     "SmoothFunction": SmoothFunction,

@@ -1,8 +1,8 @@
 """Models of tables: data frames with numbers, flags and categories."""
 
+from condensity.tables.columns import Column
 from condensity.tables.errors import TableError, TableWarning
 from condensity.tables.evaluate import Evaluation, compare_with_baselines, evaluate_model
-from condensity.tables.frames import Column
 from condensity.tables.model import TableModel
 from condensity.tables.table_fit import fit_table
 

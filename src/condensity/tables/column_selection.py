@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from condensity.tables.dates import ORDERS
 from condensity.tables.errors import ParameterValue, Part, TableError
 from condensity.tables.frames import column_names_of, first_repeated
 
 Names = str | Sequence[str] | None
+DateOrders = Names | Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -21,21 +23,31 @@ class ColumnSelection:
     targets: list[str]
     features: list[str]
     categorical: list[str]
+    dates: dict[str, str]  # order of year, month and day in columns of dates, "" if not known
+    named: list[str]  # inputs that the caller has named one by one
+    excluded: list[str]
     notes: tuple[str, ...] = ()  # facts for the user
 
 
 def select_columns(
-    frame: Mapping[str, Any], target: Names, features: Names, exclude: Names, categorical: Names
+    frame: Mapping[str, Any],
+    target: Names,
+    features: Names,
+    exclude: Names,
+    categorical: Names,
+    dates: DateOrders = None,
 ) -> ColumnSelection:
     """Targets and inputs of a fit; an error names the parameter that is wrong."""
     known = _unique_names(frame)
     targets, included, excluded, categories = map(
         _as_list, (target, features, exclude, categorical)
     )
+    orders = _date_orders(dates)
     check_names("target", targets, known)
     check_names("features", included, known)
     check_names("exclude", excluded, known)
     check_names("categorical", categories, known)
+    check_names("dates", list(orders), known)
     if not targets:
         raise TableError(ParameterValue("target"), " is empty: name at least one column")
     for name in targets:
@@ -45,6 +57,7 @@ def select_columns(
             ("features", included),
             ("exclude", excluded),
             ("categorical", categories),
+            ("dates", orders),
         ):
             if name in others:
                 raise TableError(
@@ -63,7 +76,28 @@ def select_columns(
             ", or remove one from ",
             ParameterValue("exclude"),
         )
-    return ColumnSelection(targets, list(dict.fromkeys(chosen)), categories, notes)
+    both = next((name for name in orders if name in categories), None)
+    if both is not None:
+        raise TableError(
+            f"column {both!r} cannot be both: remove it from ",
+            ParameterValue("dates"),
+            " or from ",
+            ParameterValue("categorical"),
+        )
+    features = list(dict.fromkeys(chosen))
+    return ColumnSelection(targets, features, categories, orders, included, excluded, notes)
+
+
+def _date_orders(dates: DateOrders) -> dict[str, str]:
+    """Columns of dates, with the order of year, month and day or ""."""
+    orders = dict(dates) if isinstance(dates, Mapping) else dict.fromkeys(_as_list(dates), "")
+    for name, order in orders.items():
+        if order not in ("", *ORDERS):
+            raise TableError(
+                ParameterValue("dates"),
+                f" has the order {order!r} for the column {name!r}: choose {', '.join(ORDERS)}",
+            )
+    return orders
 
 
 def _unique_names(frame: Any) -> list[str]:

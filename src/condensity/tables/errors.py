@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,11 @@ class ParameterValue:
 Part = str | ParameterValue
 
 
+def spelled(parts: Sequence[Part], spell: Callable[[ParameterValue], str]) -> str:
+    """A message with its settings in the spelling of an interface."""
+    return "".join(part if isinstance(part, str) else spell(part) for part in parts)
+
+
 class TableError(ValueError):
     """Error: a table or an option cannot be used.
 
@@ -31,6 +36,8 @@ class TableError(ValueError):
     ----------
     *parts : str or ParameterValue
         Parts of the message, in order.
+    corrections : sequence of ParameterValue, default=()
+        Settings with which the table can be used, if they are known.
 
     See Also
     --------
@@ -44,6 +51,55 @@ class TableError(ValueError):
     ... except TableError as error:
     ...     print(error)
     target names 'z', which is not a column: choose among 'a', 'y'
+    """
+
+    def __init__(self, *parts: Part, corrections: Sequence[ParameterValue] = ()) -> None:
+        super().__init__(*parts)
+        self.parts = parts
+        self.corrections = tuple(corrections)
+
+    def __str__(self) -> str:
+        message = self.message(str)
+        if not self.corrections or "\n" not in message:
+            return message
+        return f"{message}\npass {', '.join(map(str, self.corrections))}"
+
+    def message(self, spell: Callable[[ParameterValue], str]) -> str:
+        """Message with settings in the spelling of an interface.
+
+        Parameters
+        ----------
+        spell : callable
+            Text for a ``ParameterValue``.
+
+        Returns
+        -------
+        str
+            The message.
+        """
+        return spelled(self.parts, spell)
+
+
+class TableWarning(UserWarning):
+    """A fact about a table that does not prevent a fit.
+
+    Examples are rows that were left out, constant columns, and categories that occur in held-out
+    rows only.
+
+    Parameters
+    ----------
+    *parts : str or ParameterValue
+        Parts of the message, as in ``TableError``.
+
+    See Also
+    --------
+    TableError : A table that cannot be used.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from condensity.tables import TableWarning
+    >>> warnings.simplefilter("ignore", TableWarning)
     """
 
     def __init__(self, *parts: Part) -> None:
@@ -66,25 +122,7 @@ class TableError(ValueError):
         str
             The message.
         """
-        return "".join(part if isinstance(part, str) else spell(part) for part in self.parts)
-
-
-class TableWarning(UserWarning):
-    """A fact about a table that does not prevent a fit.
-
-    Examples are rows that were left out, constant columns, and categories that occur in held-out
-    rows only.
-
-    See Also
-    --------
-    TableError : A table that cannot be used.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from condensity.tables import TableWarning
-    >>> warnings.simplefilter("ignore", TableWarning)
-    """
+        return spelled(self.parts, spell)
 
 
 def count_noun(n: int, noun: str) -> str:

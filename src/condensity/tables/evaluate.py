@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,20 @@ from condensity.targets import WithAtoms
 INTERVAL_LEVEL = 0.9
 #: Rows that are evaluated at a time.
 EVALUATED_ROWS = 256
+
+
+#: Function that is given the number of rows that are done, or None.
+RowReport = Callable[[int], None] | None
+#: Fields with a number for each output, besides the coverage; older files do not have them.
+BY_OUTPUT = (
+    "median_error",
+    "interval_width",
+    "crps",
+    "median_error_without_inputs",
+    "interval_width_without_inputs",
+    "crps_without_inputs",
+    "crps_inputs_se",
+)
 
 
 @dataclass(frozen=True)
@@ -51,6 +66,21 @@ class Evaluation:
         Standard error of ``error_without_reduction - error``.
     inputs_se : None or float, default=None
         Standard error of ``error_without_inputs - error``.
+    median_error : None or tuple of float, default=None
+        For each output, the mean absolute difference between its values and the medians, in its
+        unit.
+    interval_width : None or tuple of float, default=None
+        For each output, the mean width of the central intervals of probability 0.9.
+    crps : None or tuple of float, default=None
+        For each output, the mean CRPS, in its unit.  Lower is better.
+    median_error_without_inputs : None or tuple of float, default=None
+        ``median_error`` of the same estimator with one random input that is independent of y.
+    interval_width_without_inputs : None or tuple of float, default=None
+        Its ``interval_width``.
+    crps_without_inputs : None or tuple of float, default=None
+        Its ``crps``.
+    crps_inputs_se : None or tuple of float, default=None
+        Standard errors of ``crps_without_inputs - crps``.
 
     See Also
     --------
@@ -79,14 +109,33 @@ class Evaluation:
     error_without_inputs: float | None = None
     reduction_se: float | None = None
     inputs_se: float | None = None
+    median_error: tuple[float, ...] | None = None
+    interval_width: tuple[float, ...] | None = None
+    crps: tuple[float, ...] | None = None
+    median_error_without_inputs: tuple[float, ...] | None = None
+    interval_width_without_inputs: tuple[float, ...] | None = None
+    crps_without_inputs: tuple[float, ...] | None = None
+    crps_inputs_se: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            values = value if name == "coverage" else (value,)
-            optional = name.startswith("error_without") or name in ("reduction_se", "inputs_se")
+        for item in fields(self):
+            value, optional = getattr(self, item.name), item.default is None
+            if optional and value is None:
+                continue
+            if item.name == "coverage" or item.name in BY_OUTPUT:
+                values = value
+                if not isinstance(value, tuple) or len(value) != len(self.coverage):
+                    raise ValueError(
+                        f"{item.name} of an evaluation must have a number for each output, got "
+                        f"{value!r}"
+                    )
+            else:
+                values = (value,)
             for number in values:
-                if not (isinstance(number, int | float) or (optional and number is None)):
-                    raise ValueError(f"{name} of an evaluation must be a number, got {number!r}")
+                if not isinstance(number, int | float):
+                    raise ValueError(
+                        f"{item.name} of an evaluation must be a number, got {number!r}"
+                    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +145,19 @@ class RowLosses:
     squared: Array  # (n,)
     log: Array  # (n,)
     inside: Mask  # (n, dy) whether a value lies in its interval
+    width: Array  # (n, dy) of these intervals
+    absolute: Array  # (n, dy) distances of the values from their medians
+    crps: Array  # (n, dy)
 
     @classmethod
-    def of(cls, model: Any, X: Array, Y: Array) -> RowLosses:
+    def of(cls, model: Any, X: Array, Y: Array, report: RowReport = None) -> RowLosses:
         """Losses at ``X`` (n, dx), ``Y`` (n, dy)."""
-        chunks = [
-            slice(start, start + EVALUATED_ROWS) for start in range(0, len(X), EVALUATED_ROWS)
-        ]
-        parts = [_losses(model.predict_dist(X[rows]), Y[rows]) for rows in chunks]
+        parts = []
+        for start in range(0, len(X), EVALUATED_ROWS):
+            rows = slice(start, start + EVALUATED_ROWS)
+            parts.append(_losses(model.predict_dist(X[rows]), Y[rows]))
+            if report is not None:
+                report(min(rows.stop, len(X)))
         return cls(*(np.concatenate(values) for values in zip(*parts, strict=True)))
 
     def evaluation(self) -> Evaluation:
@@ -114,11 +168,14 @@ class RowLosses:
             error_se=_standard_error(self.squared),
             log_loss=float(self.log.mean()),
             log_loss_se=_standard_error(self.log),
-            coverage=tuple(float(share) for share in self.inside.mean(axis=0)),
+            coverage=_column_means(self.inside),
+            median_error=_column_means(self.absolute),
+            interval_width=_column_means(self.width),
+            crps=_column_means(self.crps),
         )
 
 
-def evaluate_model(model: Any, X: Any, Y: Any) -> Evaluation:
+def evaluate_model(model: Any, X: Any, Y: Any, *, report: RowReport = None) -> Evaluation:
     """Evaluate a model on new rows: losses and coverage.
 
     Parameters
@@ -129,6 +186,8 @@ def evaluate_model(model: Any, X: Any, Y: Any) -> Evaluation:
         Inputs.
     Y : array-like of shape (n,) or (n, dy)
         Outputs.
+    report : None or callable, default=None
+        Function that is given the number of rows that are done, block by block.
 
     Returns
     -------
@@ -152,7 +211,7 @@ def evaluate_model(model: Any, X: Any, Y: Any) -> Evaluation:
     """
     X, Y = np.asarray(X), check_targets(Y, n_outputs=model._n_outputs)[0]
     check_same_length(X, Y)
-    return RowLosses.of(model, X, Y).evaluation()
+    return RowLosses.of(model, X, Y, report).evaluation()
 
 
 def compare_with_baselines(model: Any, train: tuple[Any, Any], test: tuple[Any, Any]) -> Evaluation:
@@ -206,11 +265,16 @@ def compare_with_baselines(model: Any, train: tuple[Any, Any], test: tuple[Any, 
             reduction_se=_standard_error(baseline - losses.squared),
         )
     noise, noise_test = (_balanced_noise(len(y)) for y in (Y, Y_test))
-    baseline = RowLosses.of(_fit(_without_inputs(model), noise, Y), noise_test, Y_test).squared
+    ignorant = RowLosses.of(_fit(_without_inputs(model), noise, Y), noise_test, Y_test)
+    differences = (ignorant.crps - losses.crps).T
     return replace(
         evaluation,
-        error_without_inputs=float(baseline.mean()),
-        inputs_se=_standard_error(baseline - losses.squared),
+        error_without_inputs=float(ignorant.squared.mean()),
+        inputs_se=_standard_error(ignorant.squared - losses.squared),
+        median_error_without_inputs=_column_means(ignorant.absolute),
+        interval_width_without_inputs=_column_means(ignorant.width),
+        crps_without_inputs=_column_means(ignorant.crps),
+        crps_inputs_se=tuple(_standard_error(difference) for difference in differences),
     )
 
 
@@ -256,11 +320,20 @@ def _fit(estimator: Any, X: Array, Y: Array) -> Any:
         return estimator.fit(X, Y[:, 0] if Y.shape[1] == 1 else Y)
 
 
-def _losses(dist: Distribution, Y: Array) -> tuple[Array, Array, Mask]:
-    intervals = [marginal.interval(INTERVAL_LEVEL) for marginal in dist.marginals()]
-    pairs = zip(intervals, Y.T, strict=True)
-    inside = np.column_stack([(ends[:, 0] <= y) & (y <= ends[:, 1]) for ends, y in pairs])
-    return squared_loss_by_row(dist, Y), -dist.log_pdf(Y), inside
+def _losses(dist: Distribution, Y: Array) -> tuple[Array, Array, Mask, Array, Array, Array]:
+    """The fields of ``RowLosses`` for some rows."""
+    levels = np.array([(1 - INTERVAL_LEVEL) / 2, 0.5, (1 + INTERVAL_LEVEL) / 2])
+    marginals = list(dist.marginals())
+    quantiles = np.stack([marginal.quantile(levels) for marginal in marginals], axis=1)
+    low, median, high = np.moveaxis(quantiles, 2, 0)  # (m, dy) each
+    crps = np.column_stack([m.crps(y) for m, y in zip(marginals, Y.T, strict=True)])
+    inside = (low <= Y) & (high >= Y)
+    squared, log = squared_loss_by_row(dist, Y), -dist.log_pdf(Y)
+    return squared, log, inside, high - low, np.abs(Y - median), crps
+
+
+def _column_means(values: Array | Mask) -> tuple[float, ...]:
+    return tuple(float(mean) for mean in values.mean(axis=0))
 
 
 def _as_matrix(Y: Any) -> Array:

@@ -9,19 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from condensity._typing import Array
+from condensity._typing import Array, Mask
 from condensity.distributions import Distribution
-from condensity.tables.errors import TableError, TableWarning
+from condensity.tables.cells import cells, target_numbers
+from condensity.tables.columns import NUMBER, POLICIES, Column
+from condensity.tables.errors import TableError, TableWarning, count_noun
 from condensity.tables.evaluate import Evaluation, evaluate_model
-from condensity.tables.frames import (
-    NUMBER,
-    POLICIES,
-    Column,
-    cells,
-    column_of,
-    encode,
-    target_numbers,
-)
+from condensity.tables.frames import column_of, encode
+from condensity.tables.row_hashes import TrainingRowHashes
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +45,16 @@ class TableModel:
         Number of training rows.
     evaluation : None or Evaluation, default=None
         Evaluation on held-out rows.
+    X_test : None or ndarray of shape (m, dx), default=None
+        Inputs of some of the held-out rows.
+    Y_test : None or ndarray of shape (m, dy), default=None
+        Outputs of these rows.
+    row_hashes : None or TrainingRowHashes, default=None
+        Hashes of the training rows, by which ``used_in_fit`` recognises them.
 
     Attributes
     ----------
-    model, columns, targets, missing, X, Y, rows, evaluation
+    model, columns, targets, missing, X, Y, rows, evaluation, X_test, Y_test, row_hashes
         The parameters.
 
     See Also
@@ -86,6 +87,9 @@ class TableModel:
     Y: Array | None = None
     rows: int | None = None
     evaluation: Evaluation | None = None
+    X_test: Array | None = None
+    Y_test: Array | None = None
+    row_hashes: TrainingRowHashes | None = None
 
     def __post_init__(self) -> None:
         dx, dy = len(self.feature_names), len(self.targets)
@@ -106,19 +110,26 @@ class TableModel:
             )
         if not isinstance(self.rows, int | None):
             raise ValueError(f"rows must be None or an integer, got {self.rows!r}")
-        self._check_training_rows(dx, dy)
+        if not isinstance(self.row_hashes, TrainingRowHashes | None):
+            raise ValueError(
+                f"row_hashes must be None or TrainingRowHashes, got {self.row_hashes!r:.40}"
+            )
+        self._check_stored_rows("", self.X, self.Y)
+        self._check_stored_rows("_test", self.X_test, self.Y_test)
 
-    def _check_training_rows(self, dx: int, dy: int) -> None:
-        for name, values, width in (("X", self.X, dx), ("Y", self.Y, dy)):
+    def _check_stored_rows(self, suffix: str, X: Array | None, Y: Array | None) -> None:
+        widths = (len(self.feature_names), len(self.targets))
+        for name, values, width in zip(("X", "Y"), (X, Y), widths, strict=True):
             if values is None:
                 continue
             if values.ndim != 2 or values.shape[1] != width or not np.isfinite(values).all():
                 raise ValueError(
-                    f"{name} must be a finite array with {width} columns, got shape {values.shape}"
+                    f"{name}{suffix} must be a finite array with {width} columns, got shape "
+                    f"{values.shape}"
                 )
-        if self.X is not None and self.Y is not None and len(self.X) != len(self.Y):
+        if X is not None and Y is not None and len(X) != len(Y):
             raise ValueError(
-                f"X has {len(self.X)} rows and Y has {len(self.Y)}: pass equal numbers"
+                f"X{suffix} has {len(X)} rows and Y{suffix} has {len(Y)}: pass equal numbers"
             )
 
     def __repr__(self) -> str:
@@ -176,6 +187,69 @@ class TableModel:
                 indices[column.name] = {c: start + k for k, c in enumerate(column.categories)}
             start += len(column.names)
         return indices
+
+    @property
+    def knows_ranges(self) -> bool:
+        """Whether the ranges of the training rows are known; older files do not have them."""
+        return all(column.low or column.categories for column in self.columns)
+
+    @property
+    def input_ranges(self) -> Array | None:
+        """Smallest and largest value of each input in the training rows, (2, dx).
+
+        None for models of older files, which do not have them.
+        """
+        if not self.knows_ranges:
+            return None
+        pairs = [
+            ((0.0,) * len(c.names), (1.0,) * len(c.names)) if c.categories else (c.low, c.high)
+            for c in self.columns
+        ]
+        return np.array([[v for pair in pairs for v in pair[end]] for end in (0, 1)])
+
+    def used_in_fit(self, table: Mapping[str, Any]) -> Mask:
+        """Mask of the rows of a table that equal a row that the model was fitted to.
+
+        Parameters
+        ----------
+        table : data frame or dict of columns
+            Rows with all input columns and targets.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            The mask.  Rows are compared by hashes, so a new row is in it by chance with a
+            probability of about the number of training rows divided by four billion.
+
+        Raises
+        ------
+        ValueError
+            If the model does not store hashes of its rows.
+        """
+        if self.row_hashes is None:
+            raise ValueError(
+                "the model does not store hashes of its training rows: fit it again with "
+                "keep_rows > 0"
+            )
+        return self.row_hashes.contain(self._inputs(table), self._outputs(table))
+
+    def outside(self, table: Mapping[str, Any]) -> dict[str, Mask]:
+        """For each column, the rows that lie outside the training rows.
+
+        Parameters
+        ----------
+        table : data frame or dict of columns
+            Rows with all input columns.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (m,)
+            Masks of the numbers and dates below the smallest or above the largest value of the
+            training rows, and of unknown categories.
+        """
+        encoded = encode(self.columns, table)
+        masks = (encoded.outside | encoded.unseen).T
+        return {column.name: mask for column, mask in zip(self.columns, masks, strict=True)}
 
     def encode(self, table: Mapping[str, Any]) -> Array:
         """Encode the rows of a table as inputs of the model.
@@ -282,14 +356,23 @@ class TableModel:
         Parameters
         ----------
         table : data frame or dict of columns
-            Rows with all input columns and targets, which the model was not fitted to.
+            Rows with all input columns and targets.  Rows that the model was fitted to are left
+            out, with a ``TableWarning``.  If there are no others, they are used, and the losses are
+            too small.
 
         Returns
         -------
         Evaluation
             The evaluation, without baselines.
         """
-        return evaluate_model(self.model, self._inputs(table), self._outputs(table))
+        X, Y = self._inputs(table), self._outputs(table)
+        if self.row_hashes is not None:
+            used = self.row_hashes.contain(X, Y)
+            if used.any():
+                warnings.warn(TableWarning(used_rows_note(used)), stacklevel=2)
+            if not used.all():
+                X, Y = X[~used], Y[~used]
+        return evaluate_model(self.model, X, Y)
 
     def _outputs(self, table: Mapping[str, Any]) -> Array:
         """Targets of a table, (m, dy)."""
@@ -301,3 +384,11 @@ class TableModel:
                 raise TableError(f"target {name!r} has no value in row {row}: leave the row out")
             columns.append(values)
         return np.column_stack(columns)
+
+
+def used_rows_note(used: Mask) -> str:
+    """What happens to rows that were used in the fit, given their mask."""
+    rows = f"{int(used.sum())} of {count_noun(len(used), 'row')} were used in the fit"
+    if used.all():
+        return f"{rows}: the losses are smaller than on new rows"
+    return f"{rows} and are left out"

@@ -13,8 +13,9 @@ from condensity._typing import Array, Indices, Mask
 from condensity._utils.parameters import check_rng
 from condensity.data.bounded_targets import check_bounds, is_automatic
 from condensity.tables.column_selection import ColumnSelection
-from condensity.tables.errors import ParameterValue, TableError, count_noun
-from condensity.tables.frames import Column
+from condensity.tables.columns import DATE, Column
+from condensity.tables.errors import ParameterValue, Part, TableError, count_noun
+from condensity.tables.table_problems import all_problems, identifier_parts, identifiers
 from condensity.tables.training import CompleteRows, TrainingTable, complete_rows, learn_table
 
 #: Minimum number of training rows.
@@ -23,13 +24,17 @@ FEWEST_ROWS = 10
 LARGEST_TEST_SIZE = 0.9
 
 
+#: A fact for the user, as text or as parts of a message.
+Note = str | Sequence[Part]
+
+
 @dataclass(frozen=True, eq=False)
 class SplitTable:
     """Training rows and held-out rows of a table, as arrays."""
 
     training: TrainingTable
     held_out: tuple[Array, Array] | None  # X (m, dx), Y (m, dy)
-    notes: tuple[str, ...]  # facts for the user
+    notes: tuple[Note, ...]  # facts for the user
 
 
 def split_table(
@@ -41,15 +46,39 @@ def split_table(
     test_size: float,
     random_state: Any,
 ) -> SplitTable:
-    """Split the complete rows, and learn the columns from the training rows alone."""
+    """Split the complete rows, and learn the columns from the training rows alone.
+
+    If the table cannot be used, one error lists all its problems.
+    """
+    try:
+        return _split(frame, selection, density, missing, test_size, random_state)
+    except TableError as error:
+        problems = all_problems(frame, selection, missing)
+        if problems is None:
+            raise
+        raise problems from error
+
+
+def _split(
+    frame: Mapping[str, Any],
+    selection: ColumnSelection,
+    density: Any,
+    missing: str,
+    test_size: float,
+    random_state: Any,
+) -> SplitTable:
     complete = complete_rows(frame, selection.features, selection.targets, missing=missing)
     _check_targets_inside(density, complete, selection.targets)
     train, test = split_rows(len(complete), test_size, random_state)
-    training = learn_table(complete, train, categorical=selection.categorical)
+    training = learn_table(
+        complete, train, categorical=selection.categorical, dates=selection.dates
+    )
     _check_components(density, training.X)
-    notes = [
+    notes: list[Note] = [
         *selection.notes,
         *_missing_notes(complete, missing),
+        *_identifier_notes(complete, selection),
+        *_date_notes(training, selection),
         *_constant_notes(training),
     ]
     if not len(test):
@@ -126,6 +155,21 @@ def _missing_notes(complete: CompleteRows, missing: str) -> Iterator[str]:
     if missing == "impute":
         treatment += ["missing numbers are replaced by medians, missing categories by zeros"]
     yield f"missing values in {listed}: {'; '.join(treatment)}"
+
+
+def _identifier_notes(complete: CompleteRows, selection: ColumnSelection) -> Iterator[Note]:
+    for name in identifiers(complete.inputs, selection):
+        yield identifier_parts(name, complete.inputs[name])
+
+
+def _date_notes(training: TrainingTable, selection: ColumnSelection) -> Iterator[Note]:
+    for column in training.columns:
+        if column.kind == DATE and column.name not in selection.dates:
+            yield [
+                f"column {column.name!r} holds dates, which become the inputs "
+                f"{', '.join(column.names)}: to leave them out, name the column in ",
+                ParameterValue("exclude"),
+            ]
 
 
 def _constant_notes(training: TrainingTable) -> Iterator[str]:

@@ -21,11 +21,12 @@ from condensity._utils.parameters import (
 )
 from condensity.estimators import LSCE
 from condensity.lsce.configurations import Configuration
-from condensity.tables.column_selection import Names, select_columns
+from condensity.tables.column_selection import ColumnSelection, DateOrders, Names, select_columns
+from condensity.tables.columns import POLICIES
 from condensity.tables.errors import TableWarning
 from condensity.tables.evaluate import Evaluation, compare_with_baselines
-from condensity.tables.frames import POLICIES
 from condensity.tables.model import TableModel
+from condensity.tables.row_hashes import TrainingRowHashes
 from condensity.tables.split import SplitTable, split_table
 from condensity.tables.training import TrainingTable
 from condensity.targets import WithAtoms
@@ -41,6 +42,7 @@ def fit_table(
     features: Names = None,
     exclude: Names = None,
     categorical: Names = None,
+    dates: DateOrders = None,
     missing: str = "error",
     atoms: Any = None,
     estimator: Any = None,
@@ -69,6 +71,11 @@ def fit_table(
         Columns to leave out.
     categorical : None, str or sequence of str, default=None
         Columns of numbers that are categories.  Columns of text are always categories.
+    dates : None, str, sequence of str or dict of str to str, default=None
+        Columns of dates.  Columns of text in which most values are dates need not be named.  A dict
+        gives the order of year, month and day for each column, "ymd", "dmy" or "mdy", which is
+        needed only if it cannot be recognised.  A date becomes the year, the month, the weekday,
+        the hour and the days since the first date of the training rows.
     missing : {"error", "drop", "impute"}, default="error"
         Treatment of missing values: raise an error, leave their rows out, or fill inputs in
         (numbers and flags with the median of the training rows, categories with zeros).  Rows
@@ -83,7 +90,9 @@ def fit_table(
         Share of the rows that are held out, from 0 to 0.9.  0: all rows are training rows, without
         an evaluation.
     keep_rows : int, default=500
-        Maximum number of training rows that the model keeps, for reports.  0: none.
+        Maximum number of training rows that the model keeps, for reports; the same number of
+        held-out rows is kept too.  The model also keeps hashes of all training rows, by which it
+        recognises them in other tables.  0: no rows and no hashes.
     random_state : None, int, RandomState or Generator, default=0
         Source of the split, of the rows to keep, and of the default estimator.
     verbose : int or callable, default=0
@@ -101,13 +110,15 @@ def fit_table(
     Raises
     ------
     TableError
-        If the table or an option cannot be used.  The message gives the cause and the remedy.
+        If the table or an option cannot be used.  The message lists all problems of the columns,
+        with the remedies.
 
     Warns
     -----
     TableWarning
-        About rows that are left out, values that are filled in, constant inputs, a column without
-        a name, held-out rows with unknown categories, and held-out copies of training rows.
+        About rows that are left out, values that are filled in, constant inputs, columns that may
+        be identifiers, columns of dates, a column without a name, held-out rows with unknown
+        categories, and held-out copies of training rows.
 
     See Also
     --------
@@ -138,26 +149,39 @@ def fit_table(
     check_count("keep_rows", keep_rows, low=0)
     report = _progress_callback(verbose)
     density = _new_density(estimator, atoms, random_state, parameters)
-    columns = select_columns(frame, target, features, exclude, categorical)
+    columns = select_columns(frame, target, features, exclude, categorical, dates)
     split = split_table(
         frame, columns, density, missing=missing, test_size=test_size, random_state=random_state
     )
     for note in split.notes:
-        warnings.warn(note, TableWarning, stacklevel=2)
+        parts = (note,) if isinstance(note, str) else note
+        warnings.warn(TableWarning(*parts), stacklevel=2)
     _fit_density(density, split.training, None if estimator is not None else report)
     evaluation = _evaluate(density, split, report)
-    training = split.training
-    kept = rows_to_keep(len(training.X), keep_rows, random_state)
-    return TableModel(
-        density,
-        training.columns,
-        tuple(columns.targets),
-        missing,
-        training.X[kept] if keep_rows else None,
-        training.Y[kept] if keep_rows else None,
-        len(training.X),
-        evaluation,
-    )
+    return _table_model(density, columns, split, missing, keep_rows, random_state, evaluation)
+
+
+def _table_model(
+    density: Any,
+    columns: ColumnSelection,
+    split: SplitTable,
+    missing: str,
+    keep_rows: int,
+    random_state: Any,
+    evaluation: Evaluation | None,
+) -> TableModel:
+    """The fitted density with its columns, and the rows that it keeps."""
+    X, Y = split.training.X, split.training.Y
+    known: dict[str, Any] = {"missing": missing, "rows": len(X), "evaluation": evaluation}
+    kept: dict[str, Any] = {}
+    if keep_rows:
+        rows = rows_to_keep(len(X), keep_rows, random_state)
+        kept = {"X": X[rows], "Y": Y[rows], "row_hashes": TrainingRowHashes.of(X, Y)}
+        if split.held_out is not None:
+            X_test, Y_test = split.held_out
+            rows = rows_to_keep(len(X_test), keep_rows, random_state)
+            kept |= {"X_test": X_test[rows], "Y_test": Y_test[rows]}
+    return TableModel(density, split.training.columns, tuple(columns.targets), **known, **kept)
 
 
 def _progress_callback(verbose: Any) -> Callable[[str], None]:
@@ -207,10 +231,10 @@ def _fit_density(
 
 
 def _configuration_line(tried: Configuration) -> str:
-    """Line of progress; the held-out loss is in the units of standardised y."""
+    """Line of progress; the loss is that of standardised y, or of y if it has bounds."""
     return (
         f"fitting: location {tried.location}, n_components {tried.n_components}, "
-        f"standardised loss {tried.loss:.4f}"
+        f"held-out loss {tried.loss:.4g}"
     )
 
 

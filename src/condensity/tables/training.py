@@ -10,18 +10,13 @@ from typing import Any
 import numpy as np
 
 from condensity._typing import Array, Indices
+from condensity.tables.cells import Cells, cells, count_missing, is_missing, target_numbers
+from condensity.tables.columns import CATEGORY, Column
 from condensity.tables.errors import ParameterValue, TableError
-from condensity.tables.frames import (
-    CATEGORY,
-    Cells,
-    Column,
-    EncodedRows,
-    cells,
-    column_of,
-    encode,
-    is_missing,
-    target_numbers,
-)
+from condensity.tables.frames import EncodedRows, column_of, encode
+
+#: No column is named as a column of dates.
+NO_DATES: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +33,21 @@ class CompleteRows:
         return len(self.Y)
 
     def learn_columns(
-        self, rows: Indices, *, categorical: Sequence[str] = ()
+        self,
+        rows: Indices,
+        *,
+        categorical: Sequence[str] = (),
+        dates: Mapping[str, str] = NO_DATES,
     ) -> tuple[Column, ...]:
         """Columns learned from some of the rows."""
         columns = tuple(
-            Column.learn(name, column[rows], as_category=name in categorical, rows=self.rows[rows])
+            Column.learn(
+                name,
+                column[rows],
+                as_category=name in categorical,
+                as_date=dates.get(name),
+                rows=self.rows[rows],
+            )
             for name, column in self.inputs.items()
         )
         counts = Counter(name for column in columns for name in column.names)
@@ -70,10 +75,14 @@ class TrainingTable:
 
 
 def learn_table(
-    complete: CompleteRows, rows: Indices, *, categorical: Sequence[str] = ()
+    complete: CompleteRows,
+    rows: Indices,
+    *,
+    categorical: Sequence[str] = (),
+    dates: Mapping[str, str] = NO_DATES,
 ) -> TrainingTable:
     """Columns learned from some of the rows, and these rows encoded."""
-    columns = complete.learn_columns(rows, categorical=categorical)
+    columns = complete.learn_columns(rows, categorical=categorical, dates=dates)
     return TrainingTable(columns, complete.encode(columns, rows).X, complete.Y[rows])
 
 
@@ -94,15 +103,7 @@ def complete_rows(
     gaps = {name: is_missing(column) for name, column in columns.items()}
     counts = count_missing(columns)
     if counts and missing == "error":
-        listed = ", ".join(f"{name!r} ({count})" for name, count in counts.items())
-        raise TableError(
-            f"values are missing in {listed}: choose ",
-            ParameterValue("missing", "drop"),
-            " (leave their rows out) or ",
-            ParameterValue("missing", "impute"),
-            " (fill them in), or name these columns in ",
-            ParameterValue("exclude"),
-        )
+        raise missing_values(counts, "drop")
     required = targets if missing == "impute" else list(columns)
     drop = np.any([gaps[name] for name in required], axis=0)
     if drop.all():
@@ -118,7 +119,15 @@ def complete_rows(
     return CompleteRows(inputs, Y, rows + 1, counts, len(drop) - len(rows))
 
 
-def count_missing(columns: Mapping[str, Cells]) -> dict[str, int]:
-    """Numbers of missing values, for the columns that have some."""
-    counts = {name: int(is_missing(column).sum()) for name, column in columns.items()}
-    return {name: count for name, count in counts.items() if count}
+def missing_values(counts: Mapping[str, int], correction: str) -> TableError:
+    """Error for missing values, the numbers of which are given by column."""
+    listed = ", ".join(f"{name!r} ({count})" for name, count in counts.items())
+    return TableError(
+        f"values are missing in {listed}: choose ",
+        ParameterValue("missing", "drop"),
+        " (leave their rows out) or ",
+        ParameterValue("missing", "impute"),
+        " (fill them in), or name these columns in ",
+        ParameterValue("exclude"),
+        corrections=[ParameterValue("missing", correction)],
+    )

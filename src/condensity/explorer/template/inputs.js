@@ -137,7 +137,7 @@ function numberRow({ inputs: [index], constant }, id, label) {
   const rangeNote = (value) => {
     if (constant) return NO_EFFECT;
     if (value >= input.low && value <= input.high) return "";
-    if (!hasQuantiles) return "More than three standard deviations from the mean of the training data.";
+    if (!input.known) return "More than three standard deviations from the mean of the training data.";
     return `Beyond the training data, ${showInput(input.low, input)} to ${showInput(input.high, input)}.`;
   };
   const write = () => { field.value = field.title = exact(state.x[index]); };
