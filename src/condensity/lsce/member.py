@@ -41,6 +41,9 @@ from condensity.lsce.location import Location, Locator, PredictedInput
 
 #: The weight of the background, relative to the mean weight of the kernels over the sample.
 BACKGROUND = 0.01
+#: Its smallest weight: all kernels may have the coefficient 0, if few samples of several outputs
+#: lie far from all centres.  The density is then the background.
+LEAST_BACKGROUND = 1e-150
 #: Smallest standard deviation of residuals, in standard deviations of y: a training part in which
 #: y happens to be constant must not have a width of zero.
 LEAST_SPREAD = 1e-3
@@ -281,7 +284,7 @@ class OutputKernels:
         unit = float(np.mean(np.diagonal(G)))
         alphas = np.stack([solve(G, h, penalty=p * unit) for p in penalties])
         np.maximum(alphas, 0.0, out=alphas)
-        background = BACKGROUND * (alphas @ sums.z) / sums.n
+        background = np.maximum(BACKGROUND * (alphas @ sums.z) / sums.n, LEAST_BACKGROUND)
         U = self.basis.X @ W.T
         return Coefficients(W, U, sigma_z, np.column_stack([alphas, background]))
 
