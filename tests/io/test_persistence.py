@@ -238,7 +238,7 @@ def test_files_of_older_versions_are_read():
 
 #: The file format: keys of values in files, and the names of their fields.
 STORED_FIELDS = {
-    "Averaged": ["scaling", "location", "factor", "components", "members", "predicted"],
+    "Averaged": ["scaling", "location", "factor", "components", "members", "predicted", "limits"],
     "Bounds": ["lower", "upper"],
     "Coefficients": ["W", "U", "sigma_z", "alphas"],
     "Column": ["name", "kind", "categories", "fill"],
@@ -246,6 +246,7 @@ STORED_FIELDS = {
     "Constant": ["mean"],
     "Density": ["x_scaling", "y_scaling", "W", "U", "V", "log_alpha", "sigma_z", "sigma_y"],
     "Ensemble": ["parts", "y_scaling", "x_scaling", "W", "stretch", "bounds"],
+    "LocationRange": ["middle", "reach"],
     "NeighborDensity": ["x_scaling", "y_scaling", "sample", "epsilon", "sigma_y"],
     "Plane": ["intercept", "slope"],
     "PredictedInput": ["axis", "mean", "sd"],
@@ -320,7 +321,8 @@ def test_a_written_file_uses_only_these_keys(written):
 
     visit(content)
     assert content["model"] == "LSCE"
-    assert keys == {"Averaged", "Coefficients", "Components", "Ensemble", "Plane", "Scaling"}
+    names = "Averaged Coefficients Components Ensemble LocationRange Plane Scaling"
+    assert keys == set(names.split())
 
 
 def test_swapped_arguments_are_named(tmp_path):
@@ -332,7 +334,7 @@ def test_swapped_arguments_are_named(tmp_path):
 
 #: Attributes of fitted estimators in files.
 COMMON = "n_features_in_"
-ANSWER = f"{COMMON} _density _n_outputs _y_axes cv_results_ bandwidth_"
+ANSWER = f"{COMMON} _density _n_outputs _y_axes cv_results_ input_range_ bandwidth_"
 KERNELS = f"{ANSWER} n_centers_ penalty_"
 DIRECTIONS = f"{COMMON} _n_features_out components_"
 SEARCH = (
@@ -350,7 +352,7 @@ STORED_ATTRIBUTES = {
     SIR(): f"{DIRECTIONS} _x_scaling eigenvalues_ n_slices_",
     FixedSubspace(): DIRECTIONS,
     Reduced(SIR(), LSCDE(**FIXED), random_state=0): f"{COMMON} _n_features_out _n_outputs _y_axes "
-    "cv_results_ density_ n_components_ reducer_",
+    "cv_results_ density_ input_range_ n_components_ reducer_",
 }
 
 

@@ -110,6 +110,8 @@ class PublishedLSCE(SubspaceSearch, DensityReducer):
         Number of descent steps of the best start, at least 1.
     history_ : list of Start
         The objective after each step and the reason to stop, for every start.
+    input_range_ : ndarray of shape (2, dx)
+        Smallest and largest value of each input; see ``outside_range``.
     n_features_in_ : int
         Number of inputs seen in ``fit``.
     feature_names_in_ : ndarray of shape (dx,)

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from condensity._typing import Array
+from condensity._utils.validation import LARGEST
 from condensity.estimators import FixedSubspace, Reduced
 from condensity.io.container import DamagedFileError
-from condensity.io.invariants import check_array, check_density, check_scaling
+from condensity.io.invariants import check_density, check_scaling
+from condensity.io.value_checks import check_array
 
 #: Numeric attributes of fitted models, and the numbers of axes they may have.
 AXES = {
@@ -123,6 +125,9 @@ def _check_attributes(model: Any, dx: int) -> None:
         raise DamagedFileError(f"feature_names_in_ must contain {dx} different names")
     if not isinstance(attributes.get("location_", ""), str):
         raise DamagedFileError("location_ must be a string")
+    limits = attributes.get("input_range_")
+    if limits is not None:
+        check_array("input_range_", limits, (2, dx), most=LARGEST)
     for name, axes in AXES.items():
         value = attributes.get(name)
         if value is None:

@@ -34,6 +34,7 @@ from condensity.io.atomic import write_atomically
 from condensity.io.container import DamagedFileError, pack, unpack
 from condensity.io.integrity import check_integrity
 from condensity.lsce.averaged import AveragedMembers, Ensemble
+from condensity.lsce.extrapolation import LocationRange
 from condensity.lsce.flexible import WeightedFunctions
 from condensity.lsce.location import (
     Constant,
@@ -58,6 +59,7 @@ VALUES: dict[str, Any] = {
     "Constant": Constant,
     "Density": KernelDensity,
     "Ensemble": Ensemble,
+    "LocationRange": LocationRange,
     "NeighborDensity": NeighborDensity,
     "Plane": Plane,
     "PredictedInput": PredictedInput,

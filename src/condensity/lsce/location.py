@@ -26,6 +26,7 @@ from sklearn.utils.validation import has_fit_parameter
 from condensity._typing import Array, Indices
 from condensity._utils.seeds import fill_seeds
 from condensity.fitting.gaussian_process import SmoothFunction, fit_sparse_process
+from condensity.lsce.extrapolation import LocationRange
 
 #: Ridge penalties, relative to the inputs' variances.
 PENALTIES = tuple(np.logspace(-5.0, 1.5, 14).tolist())
@@ -54,6 +55,7 @@ class Location:
     anywhere: bool = False  # ... unless it may depend on all of x
     shrinkage: Shrinkage | None = None  # the penalties of a plane
     predicted: PredictedInput | None = None  # the value of m as one more input, the last one
+    limits: LocationRange | None = None  # of the values of m
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,6 +37,7 @@ from condensity.fitting.moments import Sums, lebesgue
 from condensity.fitting.monotone_maps import Clipped, NormalScores
 from condensity.fitting.ridge import solve
 from condensity.fitting.scores import Gaussians
+from condensity.lsce.extrapolation import LocationRange
 from condensity.lsce.location import Location, Locator, PredictedInput
 
 #: The weight of the background, relative to the mean weight of the kernels over the sample.
@@ -59,6 +60,7 @@ class Coordinates:
     location: Callable[[Array], Array]  # m, of standardised x
     factor: Array  # (dy, dy) L
     predicted: PredictedInput | None = None  # the value of m as one more input
+    limits: LocationRange | None = None  # of m
 
     def apply(self, sample: Sample) -> Sample:
         """New samples in these coordinates."""
@@ -70,6 +72,8 @@ class Coordinates:
         X = self.scaling.apply(X)
         # A regressor may not accept empty input.
         m = self.location(X) if len(X) else np.empty((0, len(self.factor)))
+        if self.limits is not None and len(X):
+            m = self.limits.limit(m)
         return (X if self.predicted is None else self.predicted.append(X, m)), m
 
 
@@ -113,11 +117,12 @@ class MemberView:
         X, Y = scaling.apply(whole.X[train]), whole.Y[train]
         own_labels = None if labels is None else labels[train]
         location = locator(X, Y, share, own_labels)
+        location = replace(location, limits=LocationRange.of(location.at, X))
         factor = _cholesky(location.residuals, share, np.maximum(least_widths, LEAST_SPREAD))
         if location.predicted is not None:
             X = location.predicted.append(X, Y - location.residuals)
         sample = Sample(X, _whiten(factor, location.residuals), share)
-        frame = Coordinates(scaling, location.at, factor, location.predicted)
+        frame = Coordinates(scaling, location.at, factor, location.predicted, location.limits)
         held_out = frame.apply(replace(whole[rows], weight=held_mass[rows]))
         held_location = whole.Y[rows] - held_out.Y @ factor.T
         basis = np.flatnonzero(np.isin(train, centers))
@@ -127,7 +132,8 @@ class MemberView:
     @property
     def frame(self) -> Coordinates:
         """The coordinates without the samples."""
-        return Coordinates(self.scaling, self.location.at, self.factor, self.location.predicted)
+        own = self.location
+        return Coordinates(self.scaling, own.at, self.factor, own.predicted, own.limits)
 
     @property
     def units(self) -> Array:
