@@ -108,7 +108,7 @@ def test_inputs_outside_their_range_are_told_by_their_columns():
         model.fit(X, y)
         np.testing.assert_array_equal(model.input_range_, [X.min(axis=0), X.max(axis=0)])
         assert not model.outside_range(X).any()
-        rows = np.vstack([X[0], X.max(axis=0) + [0, 1, 0], X.min(axis=0) - [1e-9, 0, 5]])
+        rows = np.vstack([X[0], X.max(axis=0) + np.eye(3)[1], X.min(axis=0) - [1e-9, 0, 5]])
         expected = [[False] * 3, [False, True, False], [True, False, True]]
         np.testing.assert_array_equal(model.outside_range(rows), expected)
 
@@ -123,5 +123,5 @@ def test_models_of_older_versions_do_not_know_their_range():
     X, y = prices(40)
     model = condensity.LSCDE(bandwidth=0.5, penalty=0.1, random_state=0).fit(X, y)
     del model.input_range_
-    with pytest.raises(AttributeError, match="fitted by an older version.*fit it again"):
+    with pytest.raises(AttributeError, match=r"fitted by an older version.*fit it again"):
         model.outside_range(X)

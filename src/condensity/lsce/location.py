@@ -110,6 +110,13 @@ def location_of_all(
     return Location(function, residuals, last, anywhere=True, predicted=predicted)
 
 
+def mean_location(X: Array, Y: Array, weight: Array) -> Location:
+    """The mean as a location of all inputs, for samples that are too few for a regressor."""
+    mean = weight @ Y
+    residuals = (Y - mean) / np.maximum(1.0 - weight, 1e-12)[:, None]
+    return location_of_all(Constant(mean), residuals, X, Y, weight)
+
+
 #: Learns a location from X (n, dx), Y (n, dy), weights (n,) that sum to one, and labels (n,) of
 #: samples that must be left out together, or None.
 Locator = Callable[[Array, Array, Array, Indices | None], Location]
@@ -246,6 +253,8 @@ class RegressorLocation:
         self, X: Array, Y: Array, weight: Array, labels: Indices | None = None
     ) -> Location:
         """Fit to all samples, and to all folds but one for the out-of-fold residuals."""
+        if len(X) < 2:
+            return mean_location(X, Y, weight)
         predicted, counts = np.empty_like(Y), self._counts(weight)
         if labels is None or len(np.unique(labels)) < 2:
             labels = np.random.default_rng(0).permutation(len(X)) % min(INNER_FOLDS, len(X))

@@ -205,7 +205,7 @@ class MemberView:
             pair=mean_of([view.pair() for view in views]),
             powers=moment_table(views),
             sigma_z=sigma_z,
-            log_background=float(np.log(max(background, np.finfo(float).tiny))),
+            log_background=float(np.log(max(background, LEAST_BACKGROUND))),
             views=views,
             match=match_table(views, Y[at]),
             targets=moment_targets(views, Y[at]),
