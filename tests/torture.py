@@ -38,7 +38,7 @@ from condensity import LSCDE, LSCE, LSMI, SAVE, SIR, EpsilonKDE, FixedSubspace, 
 #: Processor seconds and MiB that a case may take.
 SECONDS, MEBIBYTES = 30, 500
 #: Number of cases of one child process.
-BATCH = 50
+BATCH = 25
 
 # --- Samples ------------------------------------------------------------------------------------
 
@@ -277,7 +277,7 @@ def check_line(dist, y):
     for k, level in enumerate(levels):
         near = dist.cdf(q[:, k])
         # Where floats are too coarse, the level lies between the values of neighbouring numbers.
-        below, above = (dist.cdf(q[:, k] + step * np.spacing(q[:, k])) for step in (-8, 8))
+        below, above = (dist.cdf(q[:, k] + step * np.spacing(np.abs(q[:, k]))) for step in (-8, 8))
         check((below <= level + 1e-7) & (above >= level - 1e-7), "quantiles invert the cdf")
         check((near >= 0) & (near <= 1), "the cdf is a probability")
     grid = np.sort(np.concatenate([q.ravel(), [-1e300, 1e300]]))
