@@ -1,6 +1,6 @@
 """Commands that are killed, two writers of one file, and a disk that is full."""
 
-import resource
+import os
 import signal
 import subprocess
 import sys
@@ -20,6 +20,7 @@ KILLS = [
     ("predict", "SIGKILL", 0.9),
     ("report", "SIGTERM", 0.8),
     ("predict", "SIGHUP", 0.2),
+    ("fit on two workers", "SIGTERM", 0.7),
 ]
 
 
@@ -60,23 +61,19 @@ def test_two_writers_of_one_file_leave_a_whole_file(place, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["m.cdn"]
 
 
-def limited_files(size):
-    """For a child process: its files may not be larger than ``size`` bytes."""
-    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-
+@needs_proc
 @pytest.mark.parametrize("name", ["fit", "predict", "report"])
 def test_a_full_disk_is_one_sentence_and_leaves_the_old_file(name, place, tmp_path):
-    words, path = faults.commands_of(place, tmp_path)[name]
+    (tmp_path / "out").mkdir()
+    words, path = faults.commands_of(place, tmp_path / "out")[name]
     path.write_text("old")
-    result = subprocess.run(
-        words, capture_output=True, text=True, preexec_fn=limited_files(1000), check=False
-    )
-    assert result.returncode == 2
-    assert "Traceback" not in result.stderr
-    assert "File too large" in result.stderr.splitlines()[-1]
+    stderr = tmp_path / "stderr"
+    _, status = os.waitpid(faults.start(words, stderr, largest_file=3000), 0)
+    assert os.waitstatus_to_exitcode(status) == 2
+    assert "Traceback" not in stderr.read_text()
+    assert "File too large" in stderr.read_text().splitlines()[-1]
     assert path.read_text() == "old"
-    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+    assert [p.name for p in (tmp_path / "out").iterdir()] == [path.name]
 
 
 def test_the_program_notices_what_is_wrong(tmp_path):
