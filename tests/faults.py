@@ -8,7 +8,6 @@ printed, and the records of experiments stay readable.
 """
 
 import argparse
-import atexit
 import json
 import os
 import random
@@ -16,11 +15,12 @@ import resource
 import signal
 import sys
 import tempfile
-import threading
 import time
 import traceback
 from collections import Counter
 from pathlib import Path
+
+from joblib.externals.loky import process_executor
 
 import condensity
 import condensity.cli
@@ -87,10 +87,18 @@ def start(words, stderr, largest_file=None):
     except BaseException:
         traceback.print_exc()
         code = 1
-    threading._shutdown()  # what the interpreter does at its end: workers are stopped there
-    atexit._run_exitfuncs()
+    stop_workers()
     sys.stderr.flush()
     os._exit(code if isinstance(code, int) else 1)
+
+
+def stop_workers():
+    """What the interpreter does at its end.
+
+    Other exit functions must not run in a forked process: they would remove temporary folders of
+    the first one.
+    """
+    process_executor._python_exit()
 
 
 def run_to_the_end(words):

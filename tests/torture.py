@@ -274,11 +274,13 @@ def check_line(dist, y):
     check(np.isfinite(q), "quantiles are finite")
     check(np.diff(q, axis=1) >= 0, "quantiles are in order")
     check(np.abs(dist.prob(-np.inf, np.inf) - 1) < 1e-9, "the mass is one")
+    coarse = False
     for k, level in enumerate(levels):
         near = dist.cdf(q[:, k])
         # Where floats are too coarse, the level lies between the values of neighbouring numbers.
         below, above = (dist.cdf(q[:, k] + step * np.spacing(np.abs(q[:, k]))) for step in (-8, 8))
         check((below <= level + 1e-7) & (above >= level - 1e-7), "quantiles invert the cdf")
+        coarse |= bool((above - below > 0.01).any())
         check((near >= 0) & (near <= 1), "the cdf is a probability")
     grid = np.sort(np.concatenate([q.ravel(), [-1e300, 1e300]]))
     steps = np.array([dist.cdf(np.full(len(q), value)) for value in grid])
@@ -291,7 +293,8 @@ def check_line(dist, y):
     check(low <= high, "intervals have their ends in order")
     check([len(own) > 0 for own in dist.modes()], "every row has a mode")
     for regions in dist.hdr(0.5):
-        check(len(regions) > 0, "every row has a region")
+        # No float is the end of a region that lies between two of them.
+        check(len(regions) > 0 or coarse, "every row has a region")
         check(np.diff(np.ravel(regions)) >= 0, "regions have their ends in order")
 
 
