@@ -129,6 +129,14 @@ def mean_and_error(values):
     return float(values.mean()), float(error)
 
 
+def as_text(values):
+    """The mean, and its standard error if there are several runs."""
+    if not values:
+        return "-"
+    mean, error = mean_and_error(values)
+    return f"{mean:.3f}" if np.isnan(error) else f"{mean:.3f} ({error:.3f})"
+
+
 def coverages(records, place, truth, n, level="0.9"):
     return [r[place][level] for (t, m, _), r in records.items() if (t, m) == (truth, n)]
 
@@ -142,7 +150,7 @@ def show(records):
         print(f"| {place} | " + " | ".join(heads) + " |\n|---|" + "---|" * len(sizes))
         for truth in TRUTHS:
             cells = [coverages(records, place, truth, n) for n in sizes]
-            texts = ["{:.3f} ({:.3f})".format(*mean_and_error(c)) if c else "-" for c in cells]
+            texts = [as_text(c) for c in cells]
             print(f"| {truth} | " + " | ".join(texts) + " |")
         print()
 
