@@ -3,12 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-lowest lint docs bench clean
+.PHONY: help demo test test-lowest torture lint docs bench clean
 
 help:
 	@echo "make demo   fit two problems, print what was found, write a picture of p(y|z) and a page to explore"
 	@echo "make test   lint, type check, every test, with coverage"
 	@echo "make test-lowest   a part of the tests with the lowest versions of all dependencies"
+	@echo "make torture   20000 generated attacks; about two hours; continues where it stopped"
 	@echo "make lint   style and types only"
 	@echo "make docs   the pages, with the gallery, in docs/_build/html; a few minutes"
 	@echo "make bench  speed and memory, as ratios, into docs/benchmarks.md; about twenty minutes"
@@ -34,6 +35,10 @@ test-lowest: .venv-lowest/installed
 	OMP_NUM_THREADS=1 .venv-lowest/bin/python -m pytest -q -W ignore::DeprecationWarning tests/test_scorers.py \
 		tests/cli/test_files.py tests/cli/test_predict.py tests/distributions/test_univariate.py \
 		tests/io/test_older_files.py tests/tables/test_frames.py
+
+# A case takes a fraction of a second; the records are kept in torture.jsonl.
+torture: .venv/installed-dev
+	OMP_NUM_THREADS=1 $(BIN)/python tests/torture.py --count 20000 --out torture.jsonl --jobs 2
 
 .venv-lowest/installed: pyproject.toml tests/lowest_versions.py
 	@test -x .venv-lowest/bin/python || $(PYTHON) -m venv .venv-lowest

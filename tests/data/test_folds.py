@@ -167,3 +167,17 @@ def test_centres_are_not_thinned_if_a_fold_would_have_none():
     plan = FoldedSample.cut(sample, mass, np.array([0, 1, 11, 2, 3]))
     assert plan.thinned(2) is plan  # the first and the last are both in fold 0
     assert len(plan.thinned(3).basis) == 3
+
+
+def test_cells_are_divided_only_if_every_fold_gets_rows_of_each():
+    """Of a table with few rows in its cells, equal rows stay in one fold."""
+    group = np.repeat(np.arange(6), 2)
+    labels = draw_fold_labels(
+        group, 3, centers=np.arange(6), rng=np.random.default_rng(0), table=True
+    )
+    np.testing.assert_array_equal(labels[::2], labels[1::2])
+    group = np.repeat(np.arange(6), 3)
+    labels = draw_fold_labels(
+        group, 3, centers=np.arange(6), rng=np.random.default_rng(0), table=True
+    )
+    assert any(len(set(labels[group == g])) > 1 for g in range(6))

@@ -66,3 +66,16 @@ def test_a_sample_is_discrete_where_most_of_it_is_at_a_few_values(values, discre
 
 def test_few_continuous_samples_are_no_atoms():
     assert recorded(np.arange(10.0)).atom is None
+
+
+def test_the_step_is_that_of_most_values_not_the_smallest_gap():
+    values = np.append(np.arange(20.0), 7.0 + 1e-6)
+    assert RecordedValues.of(values, np.full(21, 1 / 21)).step == pytest.approx(1.0, rel=1e-5)
+
+
+def test_a_value_that_occurs_a_few_times_by_chance_is_not_frequent():
+    rest = np.linspace(1, 2, 17)
+    for count, frequent in ((3, False), (6, True)):
+        values = np.append(np.zeros(count), rest)
+        atom = RecordedValues.of(values, np.full(len(values), 1 / len(values))).atom
+        assert (atom is not None) == frequent

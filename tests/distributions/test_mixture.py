@@ -612,3 +612,17 @@ def test_the_background_can_be_left_as_it_is():
     assert background is dist.blocks[1]
     np.testing.assert_allclose(kernels.factor, 1.7 * dist.blocks[0].factor)
     assert [block.background for block in dist.blocks] == [False, True]
+
+
+@pytest.mark.parametrize("dy", [2, 3, 4])
+def test_a_maximum_between_all_centres_is_found(dy):
+    """In the middle of a simplex of equal Gaussians, for widths in a narrow range."""
+    corners = np.linalg.svd(np.eye(dy + 1) - 1 / (dy + 1))[0][:, :dy]
+    corners /= np.linalg.norm(corners[0])
+    width = 1.003 / np.sqrt(dy)
+    dist = Mixture([Block(np.zeros((2, dy + 1)), corners, width * np.eye(dy))])
+    for modes in dist.modes():
+        distances = np.sort(np.linalg.norm(modes, axis=1))
+        assert len(distances) == dy + 2
+        assert distances[0] < 1e-6
+        assert distances[1] > 0.5

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from condensity.distributions import _overlap as module
 from condensity.distributions._overlap import mean_overlaps, overlap
 from condensity.distributions.block import Block
 
@@ -18,7 +19,7 @@ def a_mixture(seed, m=6, sd=0.3, shift=True):
     ]
 
 
-@pytest.mark.parametrize("sds", [(0.3, 0.3, 0.5), (0.01, 0.4, 0.9)])
+@pytest.mark.parametrize("sds", [(0.3, 0.3, 0.5), (0.01, 0.4, 0.9), (1e-6, 0.4, 0.9)])
 def test_mean_overlaps_are_those_of_all_pairs_of_blocks(sds):
     mixtures = [a_mixture(seed, sd=sd) for seed, sd in enumerate(sds)]
     weight = np.random.default_rng(9).uniform(size=6)
@@ -27,6 +28,21 @@ def test_mean_overlaps_are_those_of_all_pairs_of_blocks(sds):
         for ours in mixtures
     ]
     np.testing.assert_allclose(mean_overlaps(mixtures, weight), expected, rtol=1e-9)
+
+
+def test_very_narrow_gaussians_do_not_need_very_many_frequencies(monkeypatch):
+    """Half a million standard deviations fit into the range of the means."""
+    mixtures, sizes = [a_mixture(seed, sd=1e-6) for seed in range(2)], []
+    characteristic = module._characteristic
+    monkeypatch.setattr(
+        module,
+        "_characteristic",
+        lambda mixture, origin, omega: (
+            sizes.append(len(omega)) or characteristic(mixture, origin, omega)
+        ),
+    )
+    assert np.isfinite(mean_overlaps(mixtures, np.full(6, 1 / 6))).all()
+    assert sum(sizes) < 10_000
 
 
 def test_mean_overlaps_of_mixtures_without_shifts():

@@ -238,6 +238,16 @@ def test_small_samples_are_fine_when_nothing_is_to_be_selected(estimator):
     assert np.isfinite(fixed.fit(X[:3], Y[:3]).predict(X)).all()
 
 
+@pytest.mark.parametrize(("seed", "location"), [(3, "auto"), (15, "auto"), (4, "linear")])
+def test_few_samples_of_several_outputs_can_be_fitted(seed, location):
+    rng = np.random.default_rng(seed)
+    X, Y = rng.normal(size=(5, 1)), rng.normal(size=(5, 3))
+    if location == "linear":
+        X, Y = rng.normal(size=(5, 1)), rng.normal(size=(5, 3))
+    model = LSCE(n_starts=1, max_iter=3, random_state=0, location=location).fit(X, Y)
+    assert np.isfinite(model.predict_dist(X).log_pdf(Y)).all()
+
+
 @EVERY
 def test_a_column_is_named_when_it_has_a_name(estimator):
     frame = pd.DataFrame(X.copy(), columns=["age", "bmi", "dose"])

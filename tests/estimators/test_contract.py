@@ -220,6 +220,26 @@ def test_score_is_minus_the_squared_loss_in_the_units_of_y(estimator):
     assert model.score(X, 10 * Y, weight) == pytest.approx(model.score(X[1::2], 10 * Y[1::2]))
 
 
+@pytest.mark.parametrize("dy", [1, 2])
+@each_estimator()
+def test_held_out_scores_are_in_the_units_of_y(estimator, dy):
+    """A factor of two changes no digit."""
+    X, Y = data(60, dy)
+    if isinstance(estimator, PublishedLSCE):
+        estimator = clone(estimator).set_params(n_components="auto", n_starts=1, max_iter=200)
+    model, doubled = clone(estimator).fit(X, Y), clone(estimator).fit(X, 2 * Y)
+    for name in ("mean_test_score", "split0_test_score"):
+        scores = model.cv_results_[name]
+        np.testing.assert_allclose(doubled.cv_results_[name], scores / 2**dy, rtol=1e-9)
+    if hasattr(model, "dimension_scores_"):
+        np.testing.assert_allclose(
+            doubled.dimension_scores_, model.dimension_scores_ / 2**dy, rtol=1e-9
+        )
+    # The score of the best candidate is about that of new samples.
+    X, Y = data(200, dy, seed=1)
+    assert model.cv_results_["mean_test_score"].max() == pytest.approx(model.score(X, Y), rel=0.5)
+
+
 @each_estimator()
 def test_many_rows_are_answered_a_few_at_a_time(estimator, monkeypatch):
     X, Y = data()

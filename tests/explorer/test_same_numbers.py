@@ -29,10 +29,10 @@ MARGINAL = """([X, j, ys, levels]) => X.map((x, i) => {
 
 
 def asked():
-    """Inputs among the samples, between them and beyond them."""
+    """Inputs among the samples, between them and beyond them, also where locations are limited."""
     X = explored.X
     far = X.mean(axis=0) + 6 * X.std(axis=0)
-    return np.vstack([X[ROWS], X.mean(axis=0), far])
+    return np.vstack([X[ROWS], X.mean(axis=0), far, X.mean(axis=0) - 40 * X.std(axis=0)])
 
 
 @pytest.mark.parametrize("kind", explored.MAKERS)
@@ -40,7 +40,7 @@ def test_page_and_python_agree(kind, visit, report):
     model, y = explored.fitted(kind)
     X = asked()
     dist = model.predict_dist(X)
-    Y = np.asarray(y, dtype=float).reshape(len(y), -1)[[*ROWS, 50, 60]]
+    Y = np.asarray(y, dtype=float).reshape(len(y), -1)[[*ROWS, 50, 60, 70]]
     page = visit(report(kind))
     found = page.evaluate(JOINT, [X.tolist(), Y.tolist()])
     np.testing.assert_allclose(found, dist.pdf(Y), rtol=1e-10)
@@ -94,8 +94,8 @@ def test_weighted_sums_of_locations_may_contain_others(visit, tmp_path):
     model = copy(model)
     model._density = replace(model._density, parts=((1.0, nested),))
     page = visit(write_report(model, tmp_path / "nested.html", X=explored.X, y=y))
-    found = page.evaluate(JOINT, [asked().tolist(), y[:5].tolist()])
-    np.testing.assert_allclose(found, model.predict_dist(asked()).pdf(y[:5]), rtol=1e-10)
+    found = page.evaluate(JOINT, [asked().tolist(), y[:6].tolist()])
+    np.testing.assert_allclose(found, model.predict_dist(asked()).pdf(y[:6]), rtol=1e-10)
 
 
 def test_parts_with_the_same_location_share_it():

@@ -41,3 +41,12 @@ def test_row_blocks_cover_every_row_once_within_the_bound(rows, width):
     covered = [i for block in blocks for i in range(block.start, block.stop)]
     assert covered == list(range(rows))
     assert all((b.stop - b.start) * width <= BLOCK or b.stop - b.start == 1 for b in blocks)
+
+
+@pytest.mark.parametrize("d", [1, FEW])
+def test_small_distances_between_centres_far_apart_keep_their_digits(d):
+    """With few coordinates no square of a large number is subtracted from another one."""
+    assert FEW >= 4
+    B = np.concatenate([np.zeros((1, d)), np.full((1, d), 1e8)])
+    A = B[1:] + 0.5
+    np.testing.assert_allclose(squared_distances(A, B)[0, 1], 0.25 * d, rtol=1e-13)

@@ -43,3 +43,12 @@ def test_the_low_rank_root_has_as_many_columns_as_the_matrix_has_dimensions(rank
     assert root.shape == (6, rank)
     np.testing.assert_allclose(root @ root.T, G, rtol=1e-12, atol=1e-13)
     np.testing.assert_array_equal(G, before)
+
+
+def test_a_low_rank_root_has_all_digits_and_few_columns():
+    """A is a smooth function of the centres: most of its eigenvalues are rounding errors."""
+    centers = np.linspace(-3, 3, 80)
+    A = np.exp(-0.5 * (centers[:, None] - centers) ** 2 / 2.0)
+    root = low_rank_root(A)
+    assert root.shape[1] < 30
+    np.testing.assert_allclose(root @ root.T, A, atol=1e-12)

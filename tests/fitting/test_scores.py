@@ -49,3 +49,11 @@ def test_mean_distances_agree_with_quadrature():
     for k, (c, s) in enumerate(zip(parts.centers[:, 0], parts.widths, strict=True)):
         exact = np.sum(np.abs(grid - 0.4) * norm(c, s).pdf(grid)) * step
         assert score.match(np.array([[0.4]]), parts)[0, k] == pytest.approx(exact, rel=1e-7)
+
+
+def test_a_tolerance_is_a_share_of_the_loss_but_absolute_for_the_log_loss():
+    """The log loss has no zero: its unit adds a constant."""
+    assert SCORES["squared"].worth(-0.4, 0.01) == pytest.approx(0.004)
+    assert SCORES["crps"].worth(3.0, 0.01) == pytest.approx(0.03)
+    for loss in (-7.0, 0.0, 7.0):
+        assert SCORES["log"].worth(loss, 0.01) == 0.01

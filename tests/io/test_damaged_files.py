@@ -149,6 +149,16 @@ DAMAGE = [
         lambda c, a: ensemble_of(c).update(stretch={"tuple": [1e-20]}),
         "stretch of a density",
     ),
+    (
+        "LSCE",
+        lambda c, a: array_at(part_of(c)["limits"]["fields"], "reach", a).fill(0.0),
+        "range of a location",
+    ),
+    (
+        "LSCDE",
+        lambda c, a: array_at(c["state"], "input_range_", a).fill(np.nan),
+        "input_range_ contains",
+    ),
     ("Reduced", lambda c, a: c["state"].update(n_components_=2), "do not fit together"),
 ]
 

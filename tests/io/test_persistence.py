@@ -267,7 +267,7 @@ def test_files_of_older_versions_are_read():
 
 #: The file format: keys of values in files, and the names of their fields.
 STORED_FIELDS = {
-    "Averaged": ["scaling", "location", "factor", "components", "members", "predicted"],
+    "Averaged": ["scaling", "location", "factor", "components", "members", "predicted", "limits"],
     "Bounds": ["lower", "upper"],
     "ClassProbabilities": ["frequencies", "weights", "models"],
     "Coefficients": ["W", "U", "sigma_z", "alphas"],
@@ -287,6 +287,7 @@ STORED_FIELDS = {
     "Density": ["x_scaling", "y_scaling", "W", "U", "V", "log_alpha", "sigma_z", "sigma_y"],
     "Ensemble": ["parts", "y_scaling", "x_scaling", "W", "stretch", "bounds"],
     "LogisticModel": ["scaling", "intercept", "slope"],
+    "LocationRange": ["middle", "reach"],
     "NeighborDensity": ["x_scaling", "y_scaling", "sample", "epsilon", "sigma_y"],
     "Plane": ["intercept", "slope"],
     "PredictedInput": ["axis", "mean", "sd"],
@@ -385,7 +386,8 @@ def test_a_written_file_uses_only_these_keys(written):
 
     visit(content)
     assert content["model"] == "LSCE"
-    assert keys == {"Averaged", "Coefficients", "Components", "Ensemble", "Plane", "Scaling"}
+    names = "Averaged Coefficients Components Ensemble LocationRange Plane Scaling"
+    assert keys == set(names.split())
 
 
 def test_swapped_arguments_are_named(tmp_path):
@@ -397,7 +399,7 @@ def test_swapped_arguments_are_named(tmp_path):
 
 #: Attributes of fitted estimators in files.
 COMMON = "n_features_in_"
-ANSWER = f"{COMMON} _density _n_outputs _y_axes cv_results_ bandwidth_"
+ANSWER = f"{COMMON} _density _n_outputs _y_axes cv_results_ input_range_ bandwidth_"
 KERNELS = f"{ANSWER} n_centers_ penalty_"
 DIRECTIONS = f"{COMMON} _n_features_out components_"
 SEARCH = (
@@ -415,7 +417,7 @@ STORED_ATTRIBUTES = {
     SIR(): f"{DIRECTIONS} _x_scaling eigenvalues_ n_slices_",
     FixedSubspace(): DIRECTIONS,
     Reduced(SIR(), LSCDE(**FIXED), random_state=0): f"{COMMON} _n_features_out _n_outputs _y_axes "
-    "cv_results_ density_ n_components_ reducer_",
+    "cv_results_ density_ input_range_ n_components_ reducer_",
 }
 
 

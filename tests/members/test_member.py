@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -89,6 +91,18 @@ def test_the_background_has_its_share_of_the_mean_mass():
     phi = np.exp(-((Z[:, None] - Z[view.basis]) ** 2).sum(-1) / (2 * 0.5**2))
     kernels = view.sample.weight @ (phi @ fit.alphas[0, :-1])
     assert fit.alphas[0, -1] == pytest.approx(view_module.BACKGROUND * kernels)
+
+
+def test_without_any_kernel_the_background_remains():
+    """All coefficients are 0 if no centre describes any sample."""
+    s, mass = held()
+    view = MemberView.of(s, mass, np.arange(0, 40, 2), constant_location)
+    outputs = OutputKernels.build(view, 0.4)
+    W = random_subspace(1, 2, 4)
+    sums = replace(outputs.own_sums(W, 0.5), h=np.zeros(20))
+    weights = outputs.solve(W, 0.5, (0.01, 1.0), sums).weights(view.sample.X)
+    np.testing.assert_array_equal(weights[..., -1], 1.0)
+    np.testing.assert_array_equal(weights[..., :-1], 0.0)
 
 
 def test_with_widest_kernels_the_model_is_the_gaussian_one():

@@ -85,3 +85,17 @@ def test_backtracking_returns_none_on_a_rising_curve():
         return Place(np.zeros((1, 1)), t, np.zeros((1, 1)))
 
     assert backtrack(rising, rising(0.0), slope=-1.0, step=1.0) is None
+
+
+def test_the_first_trial_turns_the_subspace_by_an_eighth_of_a_turn_at_most():
+    class Watched(SmallestEigenvalues):
+        def at(self, W):
+            self.seen.append(W)
+            return super().at(W)
+
+    problem = Watched([0.1, 0.4, 2.0, 3.0, 5.0])
+    problem.seen = []
+    start = random_subspace(3, 2, 5)
+    descend(problem, start, max_steps=1, tol=0.0)
+    cosines = np.linalg.svd(problem.seen[1] @ start.T)[1]
+    assert np.arccos(cosines.min()) == pytest.approx(np.pi / 4, rel=1e-6)

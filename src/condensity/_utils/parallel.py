@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
+from condensity._utils.parameters import check_jobs
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -43,7 +45,7 @@ def parallel_map(n_jobs: int | None) -> Callable[[Callable[[T], R], Iterable[T]]
     callable
         It takes a function and an iterable, and yields the results in the order of the items.
     """
-    return partial(_on_workers, n_jobs)
+    return partial(_on_workers, check_jobs(n_jobs))
 
 
 def _on_workers(n_jobs: int | None, function: Callable[[T], R], items: Iterable[T]) -> Iterable[R]:
@@ -66,7 +68,7 @@ def thread_map(n_jobs: int | None) -> Callable[[Callable[[T], R], Iterable[T]], 
     callable
         It takes a function and an iterable, and yields the results in the order of the items.
     """
-    return partial(_in_threads, n_jobs)
+    return partial(_in_threads, check_jobs(n_jobs))
 
 
 def _in_threads(n_jobs: int | None, function: Callable[[T], R], items: Iterable[T]) -> Iterable[R]:

@@ -168,6 +168,16 @@ def check_verbose(value: Any) -> Any:
     return value
 
 
+def check_jobs(value: Any) -> int | None:
+    """Number of workers, as in joblib: None, or an integer that is not 0."""
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    if value is not None and (not is_integer or value == 0):
+        raise ValueError(
+            f"n_jobs must be None or an integer other than 0 (-1: all cores), got {value!r}"
+        )
+    return None if value is None else int(value)
+
+
 def check_option(name: str, value: Any, options: Sequence[str]) -> str:
     """String that is one of ``options``."""
     if value not in options:

@@ -22,6 +22,9 @@ from condensity._utils.parameters import check_count
 #: Limit for values; its inverse is the limit for standard deviations.  Beyond these limits,
 #: products of squares could overflow or underflow.
 LARGEST = 1e100
+#: Training samples whose weight is a smaller share of the largest weight have the weight zero: they
+#: change a fit by less than its rounding errors.
+NEGLIGIBLE_WEIGHT = 1e-13
 
 
 def check_sample(
@@ -44,6 +47,7 @@ def check_sample(
     if not part:
         # Scale by a power of two: integer weights stay exact and act like repeated samples.
         weight = np.asarray(np.ldexp(weight, -int(np.frexp(weight.max())[1])))
+        weight[weight < NEGLIGIBLE_WEIGHT * weight.max()] = 0.0
     return X, Y, weight, axes
 
 

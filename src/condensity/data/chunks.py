@@ -12,7 +12,9 @@ from functools import partial, reduce
 from operator import add
 from typing import Any, Protocol
 
-from condensity._typing import Mask
+import numpy as np
+
+from condensity._typing import Array, Mask
 from condensity._utils.parallel import Mapper
 from condensity.data.sample import Sample, Scaling
 
@@ -71,6 +73,23 @@ class RemainingSamples:
 
     rows: SampleChunks  # outputs standardised, weights in the units of the data
     share: float  # share of the total weight that is in the subsample
+
+
+@dataclass(frozen=True, eq=False)
+class Extent:
+    """The smallest and the largest value of each input; of two chunks together with ``+``."""
+
+    low: Array  # (dx,)
+    high: Array  # (dx,)
+
+    @classmethod
+    def of(cls, sample: Sample) -> Extent:
+        """The extent of samples; infinite if there are none."""
+        X = sample.X
+        return cls(X.min(axis=0, initial=np.inf), X.max(axis=0, initial=-np.inf))
+
+    def __add__(self, other: Extent) -> Extent:
+        return Extent(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
 
 
 def sum_chunks(totals: Iterable[Sequence[Any]]) -> Totals:

@@ -32,7 +32,7 @@ LIGHTEST, HEAVIEST = 1.9544, 4.5872
 #: The limit is at least this power of the ratio away, in units of the second quantile.
 LEAST_POWER = 2.0
 #: Values beyond the limit are a part of the population, not outliers, if they are more than this
-#: share of the sample and more than this number of samples.
+#: share of the sample and more than this number of samples, by weight or by number.
 LARGEST_SHARE, LARGEST_NUMBER = 0.01, 3
 #: Relative size of rounding errors.
 ROUNDING = 8 * np.finfo(float).eps
@@ -67,7 +67,10 @@ def _limits(values: Array, weight: Array) -> tuple[float, float]:
         return -np.inf, np.inf
     reach = _reach(distance[differs], weight[differs])
     most = max(LARGEST_SHARE, (LARGEST_NUMBER + 0.5) / _effective(weight))
-    few = weight[distance > reach].sum() <= most
+    beyond = distance > reach
+    few = weight[beyond].sum() <= most
+    # Where few samples have most of the weight, many others have little weight together.
+    few &= beyond.sum() <= max(LARGEST_SHARE * len(values), LARGEST_NUMBER)
     return (middle - reach, middle + reach) if few else (-np.inf, np.inf)
 
 

@@ -29,6 +29,7 @@ from condensity._utils.validation import (
 )
 from condensity.data.bounded_targets import check_bounds, take_off_bounds
 from condensity.data.chunks import (
+    Extent,
     InMemoryChunks,
     RemainingSamples,
     SampleChunks,
@@ -87,6 +88,14 @@ class TrainingData:
     def by_cells(self) -> bool:
         """Whether equal samples lie in different folds: the rows are the cells of a table."""
         return bool(((self.folds > 0).sum(axis=0) > 1).any())
+
+    def input_range(self) -> Array:
+        """The smallest and the largest value of each input over all samples, (2, dx)."""
+        extent = Extent.of(self.sample)
+        if self.remaining is not None:
+            (rest,) = self.remaining.rows.total(lambda chunk: [Extent.of(chunk)])
+            extent = extent + rest
+        return np.stack([extent.low, extent.high])
 
     @cached_property
     def standardised(self) -> Sample:

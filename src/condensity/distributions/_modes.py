@@ -45,8 +45,8 @@ class _Slope:
 def climb_to_modes(blocks: tuple[Block, ...]) -> list[Array]:
     """Local maxima of the density of each row, the highest first: m arrays of shape (k_i, dy).
 
-    These are all maxima that a climb from a relevant centre reaches.  In two or more dimensions a
-    mixture can have other maxima, but this is rare.
+    These are all maxima that a climb from a relevant centre or from the mean reaches.  In two or
+    more dimensions a mixture can have other maxima, but this is rare.
     """
     row, y = _starts(blocks)
     row, y = _climb(blocks, row, y)
@@ -61,14 +61,24 @@ def climb_to_modes(blocks: tuple[Block, ...]) -> list[Array]:
 
 
 def _starts(blocks: tuple[Block, ...]) -> tuple[Indices, Array]:
-    """Rows and positions of the relevant centres."""
+    """Rows and positions of the relevant centres, and of the means.
+
+    A maximum between centres may be reached from none of them, for instance in the middle of a
+    simplex of equal Gaussians.
+    """
     best = np.max([block.log_weights.max(axis=1) for block in blocks], axis=0)
-    rows, places = [], []
+    mean = sum(np.einsum("rk,rki->ri", b.weights, _all_means(b)) for b in blocks)
+    rows, places = [np.arange(len(blocks[0]))], [np.asarray(mean)]
     for block in blocks:
         row, k = np.nonzero(block.log_weights >= best[:, None] + np.log(RELEVANT))
         rows.append(row)
-        places.append(np.broadcast_to(block.means(), (len(block), *block.centers.shape))[row, k])
+        places.append(_all_means(block)[row, k])
     return np.concatenate(rows), np.concatenate(places)
+
+
+def _all_means(block: Block) -> Array:
+    """The means of the Gaussians in every row, (m, b, dy)."""
+    return np.broadcast_to(block.means(), (len(block), *block.centers.shape))
 
 
 def _merge(y: Array, precision: Array) -> Array:

@@ -66,7 +66,8 @@ def mean_overlaps(mixtures: Sequence[Sequence[Block]], weight: Array) -> Array:
     """Weighted sums over the rows of ``integral p_a p_b dy`` for all pairs of mixtures: (C, C).
 
     The mixtures have one output, plain or logarithmic weights, and no scales.  Each one needs its
-    characteristic function only once, on a grid that serves all pairs.
+    characteristic function only once, on a grid that serves all pairs.  If Gaussians are so narrow
+    that they need very many frequencies, all pairs of them are compared.
     """
     blocks = [block for mixture in mixtures for block in mixture]
     sds = [float(block.factor[0, 0]) for block in blocks]
@@ -80,7 +81,10 @@ def mean_overlaps(mixtures: Sequence[Sequence[Block]], weight: Array) -> Array:
         np.max([np.max(m[:, 1]) for m in means]) - np.min([np.min(m[:, 0]) for m in means])
     )
     h = 2 * np.pi / (reach + np.sqrt(2) * waves.END * max(sds))
-    count = int(np.ceil(waves.END / (np.sqrt(2) * min(sds) * h))) + 1
+    needed = waves.END / (np.sqrt(2) * min(sds) * h)
+    if needed > waves.WAVES_A_CENTER * sum(len(block.centers) for block in blocks):
+        return _mean_overlaps_by_pairs(mixtures, weight)
+    count = int(np.ceil(needed)) + 1
     total = np.zeros((len(mixtures), len(mixtures)))
     for part in row_blocks(count, 2 * len(mixtures) * len(weight)):
         omega = h * np.arange(count)[part]
@@ -89,6 +93,14 @@ def mean_overlaps(mixtures: Sequence[Sequence[Block]], weight: Array) -> Array:
         series = [root * _characteristic(mixture, origin, omega) for mixture in mixtures]
         table = np.stack([np.stack([wave.real, wave.imag]).ravel() for wave in series])
         total += table @ table.T
+    return total
+
+
+def _mean_overlaps_by_pairs(mixtures: Sequence[Sequence[Block]], weight: Array) -> Array:
+    total = np.zeros((len(mixtures), len(mixtures)))
+    for i, ours in enumerate(mixtures):
+        for j, theirs in enumerate(mixtures[: i + 1]):
+            total[i, j] = total[j, i] = sum(weight @ overlap(a, b) for a in ours for b in theirs)
     return total
 
 

@@ -14,8 +14,11 @@ from condensity.fitting.selection import Choice
 from condensity.lsce.fit import EnsembleFit
 
 
-def candidate_table(choices: list[tuple[int, Choice]]) -> dict[str, Array]:
-    """Scores of bandwidths and penalties, for each number of components that was tried."""
+def candidate_table(choices: list[tuple[int, Choice]], unit: float) -> dict[str, Array]:
+    """Scores of bandwidths and penalties, for each number of components that was tried.
+
+    ``unit`` is that of a score in the units of the data.
+    """
     rows = [
         (dz, *choice.candidates.bandwidths[i], penalty, choice.losses[i, j])
         for dz, choice in choices
@@ -29,7 +32,7 @@ def candidate_table(choices: list[tuple[int, Choice]]) -> dict[str, Array]:
         "param_sigma_y": np.array(sigma_y),
         "param_penalty": np.array(penalties),
     }
-    return parameters | score_columns(-np.array(losses))
+    return parameters | score_columns(-unit * np.array(losses))
 
 
 def neighbor_table(choice: NeighborChoice, y_sd: Array) -> dict[str, Array]:

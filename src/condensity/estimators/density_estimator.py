@@ -43,6 +43,7 @@ class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
     _density: FittedDensity
     _y_axes: int
     _n_outputs: int
+    input_range_: Array
 
     def predict_dist(self, X: Any) -> Distribution:
         """Predict the conditional densities p(y|x).
@@ -94,6 +95,47 @@ class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
         mean = self.predict_dist(X).mean()
         return mean if self._y_axes == 1 else mean.reshape(len(mean), -1)
 
+    def outside_range(self, X: Any) -> Any:
+        """Tell which inputs are outside their range in the training samples.
+
+        Densities for such rows are extrapolations: their widths are those of the samples nearby, so
+        they do not contain the error of an extrapolated mean.
+
+        Parameters
+        ----------
+        X : array-like or Dask collection of shape (m, dx)
+            Inputs.
+
+        Returns
+        -------
+        ndarray or Dask array of bool, of shape (m, dx)
+            Whether each value is below ``input_range_[0]`` or above ``input_range_[1]``.
+
+        See Also
+        --------
+        predict_dist : The densities.
+
+        Examples
+        --------
+        >>> from condensity import LSCDE
+        >>> from condensity.datasets import toy_b
+        >>> X, y = toy_b().sample(200, random_state=0)
+        >>> model = LSCDE(random_state=0).fit(X[:, 1:3], y)
+        >>> model.outside_range([[0.5, 0.5], [0.5, 99.0]]).any(axis=1)
+        array([False,  True])
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "input_range_"):
+            raise AttributeError(
+                "this model was fitted by an older version, which did not keep the ranges of its "
+                "inputs: fit it again"
+            )
+        if is_dask(X):
+            return map_chunks(self, "outside_range", X, (len(self.input_range_[0]),))
+        low, high = self.input_range_
+        values = check_inputs(self, X)
+        return (values < low) | (values > high)
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute minus the mean squared loss of the densities, Error_CDE of the paper.
 
@@ -143,8 +185,9 @@ class ConditionalDensityEstimator(RegressorMixin, BaseEstimator):
 
     def _set_density(self, data: TrainingData, density: FittedDensity) -> None:
         """Set the attributes that predictions need."""
+        input_range = data.input_range()
         remember_inputs(self, data.header)
-        self._density = density
+        self._density, self.input_range_ = density, input_range
         self._y_axes, self._n_outputs = data.y_axes, data.n_outputs
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -51,6 +51,8 @@ class EpsilonKDE(ConditionalDensityEstimator):
     cv_results_ : dict of ndarray
         Held-out scores of all candidates, in the units of ``score``;
         ``pandas.DataFrame(cv_results_)`` shows them.
+    input_range_ : ndarray of shape (2, dx)
+        Smallest and largest value of each input; see ``outside_range``.
     n_features_in_ : int
         Number of inputs seen in ``fit``.
     feature_names_in_ : ndarray of shape (dx,)

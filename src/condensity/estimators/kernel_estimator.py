@@ -80,6 +80,11 @@ class KernelEstimator(BaseEstimator):
         self.n_centers_ = len(data.centers)
 
 
+def density_unit(data: TrainingData) -> float:
+    """The unit of a density of y, for one of the scaled y."""
+    return float(1.0 / np.prod(data.y_scaling.sd))
+
+
 def kernel_density(data: TrainingData, W: Array, alpha: Array, choice: Choice) -> KernelDensity:
     """The density with coefficients ``alpha`` (b,) at ``W`` (dz, dx), in the units of the data."""
     return KernelDensity.build(

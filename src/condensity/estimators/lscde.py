@@ -10,7 +10,7 @@ from condensity._utils.parallel import one_blas_thread, parallel_map
 from condensity._utils.parameters import check_rng, check_subsample
 from condensity.estimators.cv_results import candidate_table
 from condensity.estimators.density_estimator import ConditionalDensityEstimator
-from condensity.estimators.kernel_estimator import KernelEstimator, kernel_density
+from condensity.estimators.kernel_estimator import KernelEstimator, density_unit, kernel_density
 from condensity.fitting.selection import normalised_losses, only_candidate, select
 from condensity.lsce.full_data import fit_least_squares
 from condensity.lsce.published import sce_problem
@@ -60,7 +60,10 @@ class LSCDE(ConditionalDensityEstimator, KernelEstimator):
     sce_ : float
         Estimate of the squared-loss conditional entropy, in the unit of ``scaling``.
     cv_results_ : dict of ndarray
-        Held-out scores of all candidates; ``pandas.DataFrame(cv_results_)`` shows them.
+        Held-out scores of all candidates, in the units of ``score``;
+        ``pandas.DataFrame(cv_results_)`` shows them.
+    input_range_ : ndarray of shape (2, dx)
+        Smallest and largest value of each input; see ``outside_range``.
     n_features_in_ : int
         Number of inputs seen in ``fit``.
     feature_names_in_ : ndarray of shape (dx,)
@@ -151,7 +154,7 @@ class LSCDE(ConditionalDensityEstimator, KernelEstimator):
                 problem, choice.sigma_y, data.remaining, data.x_scaling, W
             )
         density = kernel_density(data, W, alpha, choice)
-        cv_results = candidate_table([(len(W), choice)])
+        cv_results = candidate_table([(len(W), choice)], density_unit(data))
         self._set_density(data, density)
         self._set_kernels(data, choice)
         self.sce_, self.cv_results_ = sce, cv_results

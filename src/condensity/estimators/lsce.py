@@ -194,6 +194,8 @@ class LSCE(DensityReducer):
         most 200 centres, with the one from which ``n_components_`` was decided: mean difference at
         the same held-out samples, and its standard error.  ``agreement`` is the last of the
         eigenvalues in ``subspace_agreement_`` that belong to its directions.
+    input_range_ : ndarray of shape (2, dx)
+        Smallest and largest value of each input; see ``outside_range``.
     n_features_in_ : int
         Number of inputs seen in ``fit``.
     feature_names_in_ : ndarray of shape (dx,)

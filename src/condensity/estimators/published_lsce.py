@@ -8,7 +8,7 @@ from typing import Any
 from condensity._typing import Array
 from condensity._utils.parameters import check_option
 from condensity.data.prepare import TrainingData
-from condensity.estimators.kernel_estimator import kernel_density
+from condensity.estimators.kernel_estimator import density_unit, kernel_density
 from condensity.estimators.reducer import DensityReducer
 from condensity.estimators.subspace_search import SubspaceSearch
 from condensity.fitting.moments import Reference
@@ -92,7 +92,8 @@ class PublishedLSCE(SubspaceSearch, DensityReducer):
     dimension_scores_ : ndarray of shape (n_dimensions,)
         Cross-validated score for every number of components that was tried; the directions that
         predict a fold are learned without it, from ``n_starts`` starts divided by the number of
-        folds.  NaN if there was nothing to select.
+        folds.  NaN if there was nothing to select.  In the units of ``score``, like
+        ``cv_results_``.
     bandwidth_ : (float, float)
         sigma_z and sigma_y, in the unit of ``scaling``.
     penalty_ : float
@@ -109,6 +110,8 @@ class PublishedLSCE(SubspaceSearch, DensityReducer):
         Number of descent steps of the best start, at least 1.
     history_ : list of Start
         The objective after each step and the reason to stop, for every start.
+    input_range_ : ndarray of shape (2, dx)
+        Smallest and largest value of each input; see ``outside_range``.
     n_features_in_ : int
         Number of inputs seen in ``fit``.
     feature_names_in_ : ndarray of shape (dx,)
@@ -174,6 +177,9 @@ class PublishedLSCE(SubspaceSearch, DensityReducer):
         smallest = SMALLEST_IN_SD if self.scaling == "variance" else 0.0
         grid = tuple(sigma for sigma in BANDWIDTHS if sigma >= smallest)
         return grid, *SELECTION[check_option("scoring", self.scoring, tuple(SELECTION))]
+
+    def _unit(self, data: TrainingData) -> float:
+        return density_unit(data)
 
     def _describe(self, value: float) -> str:
         return f"SCE {value:.4f}"

@@ -71,6 +71,8 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
         The directions of ``reducer_``, if it has any.
     cv_results_ : dict of ndarray
         Held-out scores of the numbers of components that were tried, in the units of ``score``.
+    input_range_ : ndarray of shape (2, dx)
+        Smallest and largest value of each input; see ``outside_range``.
     n_features_in_ : int
         Number of inputs seen in ``fit``.
     feature_names_in_ : ndarray of shape (dx,)
@@ -164,7 +166,9 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
         n_components = steps.reduce(reducer, rows[:1]).shape[1]
         tried = np.array([n_components if d is None else d for d in candidates])
         cv_results = {"param_n_components": tried} | score_columns(-losses)
+        input_range = np.stack([values[rows].min(axis=0), values[rows].max(axis=0)])
         remember_inputs(self, X)
+        self.input_range_ = input_range
         self.reducer_, self.density_ = reducer, density
         self.n_components_ = self._n_features_out = n_components
         self._y_axes, self._n_outputs = y_axes, Y.shape[1]

@@ -158,7 +158,7 @@ class SubspaceSearch(Reducer):
             )
         W = orient_signs(best.W, data.folded.sample)
         subspaces = [orient_signs(winner.W, data.folded.sample) for winner in winners]
-        cv_results = candidate_table([(len(s.W), s.choice) for s in winners])
+        cv_results = candidate_table([(len(s.W), s.choice) for s in winners], self._unit(data))
         history = [
             Start.of(s, chosen=any(s is winner for winner in winners))
             for stage in stages
@@ -168,7 +168,7 @@ class SubspaceSearch(Reducer):
         self._set_kernels(data, best.choice)
         self._set_directions(W)
         self.subspaces_ = subspaces
-        self.dimension_scores_ = -dimension_losses
+        self.dimension_scores_ = -self._unit(data) * dimension_losses
         self.cv_results_ = cv_results
         self.n_iter_ = max(1, best.n_steps)
         self.history_ = history
@@ -184,6 +184,10 @@ class SubspaceSearch(Reducer):
     @abstractmethod
     def _set_solution(self, data: TrainingData, W: Array, best: Solution) -> None:
         """Set the attributes of the subclass; the first step of a fit that sets any."""
+
+    def _unit(self, data: TrainingData) -> float:
+        """The unit of a score in the units of the data; 1 if it has no unit."""
+        return 1.0
 
     @abstractmethod
     def _describe(self, value: float) -> str:

@@ -23,6 +23,7 @@ from condensity.explorer.encoded_arrays import PageData, encode_array
 from condensity.explorer.exported_location import terms_of
 from condensity.fitting.density import KernelDensity
 from condensity.fitting.neighbors import NeighborDensity
+from condensity.locations.extrapolation import LocationRange
 from condensity.locations.location import Constant, PredictedInput
 from condensity.members.averaged import AveragedMembers, Ensemble
 from condensity.members.member import Coefficients
@@ -168,7 +169,7 @@ def _frames_and_parts(density: ExportableDensity) -> tuple[list[PageData], list[
     frames: list[PageData] = []
     parts = []
     for share, part in density.parts:
-        frame = _frame_data(part.scaling, part.location, part.predicted)
+        frame = _frame_data(part.scaling, part.location, part.predicted, part.limits)
         if frame not in frames:
             frames.append(frame)
         data = _part_data(share, part, density.y_scaling)
@@ -177,13 +178,19 @@ def _frames_and_parts(density: ExportableDensity) -> tuple[list[PageData], list[
 
 
 def _frame_data(
-    scaling: Scaling, location: Any, predicted: PredictedInput | None = None
+    scaling: Scaling,
+    location: Any,
+    predicted: PredictedInput | None = None,
+    limits: LocationRange | None = None,
 ) -> PageData:
-    """The scaling of x, the location, and its value as one more input."""
+    """The scaling of x, the location, its limits, and its value as one more input."""
     return {
         "mean": encode_array(scaling.mean),
         "inverse": encode_array(_inverse(scaling)),
         "location": terms_of(location).as_page_data(),
+        "limits": None
+        if limits is None
+        else {"middle": encode_array(limits.middle), "reach": encode_array(limits.reach)},
         "predicted": None
         if predicted is None
         else {

@@ -215,7 +215,8 @@ def fit_process(
     A = Q @ Y
     function = SmoothFunction(X, A, mean, chosen.lengths, chosen.slope)
     if labels is None or len(np.unique(labels)) < 2:
-        return function, A / np.diagonal(Q)[:, None]
+        # A single sample leaves nothing to predict it from: its residual is 0.
+        return function, A / np.maximum(np.diagonal(Q), 1e-300)[:, None]
     residuals = np.empty_like(A)
     for label in np.unique(labels):
         F = np.flatnonzero(labels == label)

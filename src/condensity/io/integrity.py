@@ -12,14 +12,9 @@ from condensity._utils.validation import LARGEST
 from condensity.estimators import FixedSubspace, Reduced
 from condensity.fitting.trees import TreeSum
 from condensity.io.container import DamagedFileError
-from condensity.io.invariants import (
-    check_array,
-    check_density,
-    check_kind,
-    check_number,
-    check_scaling,
-    check_trees,
-)
+from condensity.io.invariants import check_density, check_scaling
+from condensity.io.location_invariants import check_trees
+from condensity.io.value_checks import check_array, check_kind, check_number
 from condensity.targets.class_probabilities import ClassProbabilities, LogisticModel, TreeModel
 from condensity.targets.with_atoms import WithAtoms
 
@@ -179,6 +174,9 @@ def _check_attributes(model: Any, dx: int) -> None:
         raise DamagedFileError(f"feature_names_in_ must contain {dx} different names")
     if not isinstance(attributes.get("location_", ""), str):
         raise DamagedFileError("location_ must be a string")
+    limits = attributes.get("input_range_")
+    if limits is not None:
+        check_array("input_range_", limits, (2, dx), most=LARGEST)
     for name, axes in AXES.items():
         value = attributes.get(name)
         if value is None:

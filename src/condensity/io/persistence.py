@@ -44,6 +44,7 @@ from condensity.fitting.trees import TreeSum
 from condensity.io.atomic import write_atomically
 from condensity.io.container import DamagedFileError, pack, unpack
 from condensity.io.integrity import check_integrity
+from condensity.locations.extrapolation import LocationRange
 from condensity.locations.flexible import WeightedFunctions
 from condensity.locations.location import (
     Constant,
@@ -74,6 +75,7 @@ VALUES: dict[str, Any] = {
     "Density": KernelDensity,
     "Ensemble": Ensemble,
     "LogisticModel": LogisticModel,
+    "LocationRange": LocationRange,
     "NeighborDensity": NeighborDensity,
     "Plane": Plane,
     "PredictedInput": PredictedInput,

@@ -29,6 +29,7 @@ from condensity.locations.location import (
     Location,
     linear_location,
     location_of_all,
+    mean_location,
     on_grid,
 )
 
@@ -64,6 +65,8 @@ def tree_location(X: Array, Y: Array, weight: Array, labels: Indices | None = No
         n_folds = INNER_FOLDS if len(X) < BINNED_ROWS else FOLDS_OF_MANY
         labels = np.random.default_rng(0).permutation(len(X)) % min(n_folds, len(X))
     parts = [(labels != label, labels == label) for label in np.unique(labels)]
+    if min(train.sum() for train, _ in parts) < 2:
+        return mean_location(X, Y, weight)
     fits = [[without_trees(len(X)) for _ in Y.T] for _ in parts]
     # Thresholds are compared with inputs in single precision.
     inputs, grid_Y = on_grid(X).astype(np.float32).astype(float), on_grid(Y)

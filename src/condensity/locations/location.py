@@ -26,6 +26,7 @@ from sklearn.utils.validation import has_fit_parameter
 from condensity._typing import Array, Indices
 from condensity._utils.seeds import fill_seeds
 from condensity.fitting.gaussian_process import SmoothFunction, fit_sparse_process
+from condensity.locations.extrapolation import LocationRange
 
 #: Ridge penalties, relative to the inputs' variances.
 PENALTIES = tuple(np.logspace(-5.0, 1.5, 14).tolist())
@@ -54,6 +55,7 @@ class Location:
     anywhere: bool = False  # ... unless it may depend on all of x
     shrinkage: Shrinkage | None = None  # the penalties of a plane
     predicted: PredictedInput | None = None  # the value of m as one more input, the last one
+    limits: LocationRange | None = None  # of the values of m
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +108,13 @@ def location_of_all(
     predicted = PredictedInput.of(Y - residuals, weight)
     last = np.eye(X.shape[1] + 1)[-1:]
     return Location(function, residuals, last, anywhere=True, predicted=predicted)
+
+
+def mean_location(X: Array, Y: Array, weight: Array) -> Location:
+    """The mean as a location of all inputs, for samples that are too few for a regressor."""
+    mean = weight @ Y
+    residuals = (Y - mean) / np.maximum(1.0 - weight, 1e-12)[:, None]
+    return location_of_all(Constant(mean), residuals, X, Y, weight)
 
 
 #: Learns a location from X (n, dx), Y (n, dy), weights (n,) that sum to one, and labels (n,) of
@@ -244,6 +253,8 @@ class RegressorLocation:
         self, X: Array, Y: Array, weight: Array, labels: Indices | None = None
     ) -> Location:
         """Fit to all samples, and to all folds but one for the out-of-fold residuals."""
+        if len(X) < 2:
+            return mean_location(X, Y, weight)
         predicted, counts = np.empty_like(Y), self._counts(weight)
         if labels is None or len(np.unique(labels)) < 2:
             labels = np.random.default_rng(0).permutation(len(X)) % min(INNER_FOLDS, len(X))

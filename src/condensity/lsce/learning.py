@@ -204,7 +204,7 @@ def noise_shape(view: MemberView, W: Array, Y: Array) -> Array:
     Z, weight, labels = view.sample.X @ W.T, view.sample.weight, view.labels
     _, residuals = fit_sparse_process(Z, Y, weight, labels, NOISE_CENTERS)
     squares = np.mean(residuals**2, axis=1)
-    logs = np.log(squares + LEAST_SQUARE * (weight @ squares))[:, None]
+    logs = np.log(squares + LEAST_SQUARE * (weight @ squares) + 1e-300)[:, None]
     logs -= weight @ logs
     _, left = fit_sparse_process(Z, logs, weight, labels, NOISE_CENTERS)
     return np.asarray(np.exp((logs - left)[:, 0]))

@@ -18,6 +18,7 @@ from condensity.distributions.block import Block
 from condensity.distributions.bounded import BoundedMixture, Bounds
 from condensity.distributions.mixture import Mixture
 from condensity.fitting.scores import Gaussians
+from condensity.locations.extrapolation import LocationRange
 from condensity.locations.location import PredictedInput
 from condensity.members.member import Coefficients, Coordinates, MemberView
 
@@ -55,6 +56,7 @@ class AveragedMembers:
     components: Gaussians  # of v
     members: Sequence[Coefficients]  # each for one penalty
     predicted: PredictedInput | None = None  # the value of the location as one more input
+    limits: LocationRange | None = None  # of the location; None in files of older versions
 
     @classmethod
     def of(
@@ -73,9 +75,8 @@ class AveragedMembers:
                 for member in members
             ]
         frame = view.frame
-        return cls(
-            frame.scaling, frame.location, frame.factor, components, members, frame.predicted
-        )
+        extras = frame.predicted, frame.limits
+        return cls(frame.scaling, frame.location, frame.factor, components, members, *extras)
 
     def weights(self, inputs: Array, share: float = 1.0) -> Array:
         """``share`` times the mean weights of the Gaussians for inputs of the density."""
@@ -89,7 +90,7 @@ class AveragedMembers:
     @property
     def frame(self) -> Coordinates:
         """The coordinates of the density."""
-        return Coordinates(self.scaling, self.location, self.factor, self.predicted)
+        return Coordinates(self.scaling, self.location, self.factor, self.predicted, self.limits)
 
     def blocks(self, inputs: Array, m: Array, y_scaling: Scaling, share: float) -> list[Block]:
         """Kernels and background as blocks with total weight ``share``, in the units of y.

@@ -37,10 +37,14 @@ from condensity.fitting.moments import Sums, lebesgue
 from condensity.fitting.monotone_maps import Clipped, NormalScores
 from condensity.fitting.ridge import solve
 from condensity.fitting.scores import Gaussians
+from condensity.locations.extrapolation import LocationRange
 from condensity.locations.location import Location, Locator, PredictedInput
 
 #: The weight of the background, relative to the mean weight of the kernels over the sample.
 BACKGROUND = 0.01
+#: Its smallest weight: all kernels may have the coefficient 0, if few samples of several outputs
+#: lie far from all centres.  The density is then the background.
+LEAST_BACKGROUND = 1e-150
 #: Smallest standard deviation of residuals, in standard deviations of y: a training part in which
 #: y happens to be constant must not have a width of zero.
 LEAST_SPREAD = 1e-3
@@ -56,6 +60,7 @@ class Coordinates:
     location: Callable[[Array], Array]  # m, of standardised x
     factor: Array  # (dy, dy) L
     predicted: PredictedInput | None = None  # the value of m as one more input
+    limits: LocationRange | None = None  # of m
 
     def apply(self, sample: Sample) -> Sample:
         """New samples in these coordinates."""
@@ -67,6 +72,8 @@ class Coordinates:
         X = self.scaling.apply(X)
         # A regressor may not accept empty input.
         m = self.location(X) if len(X) else np.empty((0, len(self.factor)))
+        if self.limits is not None and len(X):
+            m = self.limits.limit(m)
         return (X if self.predicted is None else self.predicted.append(X, m)), m
 
 
@@ -110,11 +117,12 @@ class MemberView:
         X, Y = scaling.apply(whole.X[train]), whole.Y[train]
         own_labels = None if labels is None else labels[train]
         location = locator(X, Y, share, own_labels)
+        location = replace(location, limits=LocationRange.of(location.at, X))
         factor = _cholesky(location.residuals, share, np.maximum(least_widths, LEAST_SPREAD))
         if location.predicted is not None:
             X = location.predicted.append(X, Y - location.residuals)
         sample = Sample(X, _whiten(factor, location.residuals), share)
-        frame = Coordinates(scaling, location.at, factor, location.predicted)
+        frame = Coordinates(scaling, location.at, factor, location.predicted, location.limits)
         held_out = frame.apply(replace(whole[rows], weight=held_mass[rows]))
         held_location = whole.Y[rows] - held_out.Y @ factor.T
         basis = np.flatnonzero(np.isin(train, centers))
@@ -124,7 +132,8 @@ class MemberView:
     @property
     def frame(self) -> Coordinates:
         """The coordinates without the samples."""
-        return Coordinates(self.scaling, self.location.at, self.factor, self.location.predicted)
+        own = self.location
+        return Coordinates(self.scaling, own.at, self.factor, own.predicted, own.limits)
 
     @property
     def units(self) -> Array:
@@ -196,7 +205,7 @@ class MemberView:
             pair=mean_of([view.pair() for view in views]),
             powers=moment_table(views),
             sigma_z=sigma_z,
-            log_background=float(np.log(max(background, np.finfo(float).tiny))),
+            log_background=float(np.log(max(background, LEAST_BACKGROUND))),
             views=views,
             match=match_table(views, Y[at]),
             targets=moment_targets(views, Y[at]),
@@ -281,7 +290,7 @@ class OutputKernels:
         unit = float(np.mean(np.diagonal(G)))
         alphas = np.stack([solve(G, h, penalty=p * unit) for p in penalties])
         np.maximum(alphas, 0.0, out=alphas)
-        background = BACKGROUND * (alphas @ sums.z) / sums.n
+        background = np.maximum(BACKGROUND * (alphas @ sums.z) / sums.n, LEAST_BACKGROUND)
         U = self.basis.X @ W.T
         return Coefficients(W, U, sigma_z, np.column_stack([alphas, background]))
 

@@ -1,7 +1,8 @@
 // The frame of a part: the standardised inputs, and the location of y there.
 //
 // A location is the sum of a plane, Gaussian bells and regression trees, in standard deviations
-// of y.  Bells are functions of all inputs, or of a few directions.  If it may depend on all inputs, its value is one more input of the density, the last one.
+// of y.  Bells are functions of all inputs, or of a few directions.  Far from the samples its values
+// are limited.  If it may depend on all inputs, its value is one more input of the density.
 
 function readFrame(frame) {
   const all = (arrays) => Object.fromEntries(Object.entries(arrays).map(([name, a]) => [name, decode(a)]));
@@ -12,6 +13,7 @@ function readFrame(frame) {
     location: {
       intercept: decode(intercept), slope: slope && decode(slope), bells: bells.map(all), trees: trees.map(all),
     },
+    limits: frame.limits && all(frame.limits),
     predicted: predicted && { ...predicted, axis: decode(predicted.axis) },
   };
 }
@@ -19,7 +21,7 @@ function readFrame(frame) {
 /** The inputs of the density at x, and the shift of y. */
 function frameAt(model, frame, x) {
   const inputs = x.map((value, j) => (value - frame.mean[j]) * frame.inverse[j]);
-  const m = locationAt(frame.location, inputs);
+  const m = limited(frame.limits, locationAt(frame.location, inputs));
   const shift = m.map((value, j) => model.y_mean[j] + model.y_sd[j] * value);
   if (!frame.predicted) return { inputs, shift };
   const { axis, mean, sd } = frame.predicted;
@@ -35,6 +37,14 @@ function locationAt({ intercept, slope, bells, trees }, x) {
   for (const some of bells) addBells(m, some, x);
   for (const some of trees) addTrees(m, some, x);
   return m;
+}
+
+/** Values outside the limits, moved towards the middle by a common factor. */
+function limited(limits, m) {
+  if (!limits) return m;
+  const { middle, reach } = limits;
+  const ratio = m.reduce((top, value, j) => Math.max(top, Math.abs(value - middle[j]) / reach[j]), 1);
+  return m.map((value, j) => middle[j] + (value - middle[j]) / ratio);
 }
 
 /** Add exp(-|M x - c|² / 2) times its coefficients for each centre c, M the matrix. */
