@@ -244,7 +244,7 @@ def test_values_with_a_probability_of_their_own(given, tmp_path):
     out = tmp_path / "m.cdn"
     result = run(*fit, "--atoms", given, "--out", out)
     assert "values of y with a probability of their own: 0" in result.stdout
-    assert "1 direction found among 1 input" in result.stdout
+    assert "1 weighted sum of the 1 input is used" in result.stdout
     assert "without inputs" in result.stdout
     told = json.loads(run("inspect", out, "--json").stdout)
     assert (told["estimator"], told["atoms"]) == ("WithAtoms", [0.0])

@@ -191,7 +191,7 @@ def test_workbooks_without_their_reader_name_the_remedy(folder, tmp_path, monkey
     path = tmp_path / "t.xlsx"
     path.write_bytes(zipped(("xl/workbook.xml", b"")))
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    says = "run pip install 'condensity[excel]', or save the sheet as CSV"
+    says = "run pip install 'openpyxl>=3.1', or save the sheet as CSV"
     assert_refused("predict", folder / "model.cdn", path, says=says)
 
 

@@ -137,7 +137,7 @@ def test_a_folder_without_the_file_leaves_it_to_the_others(tiny, server, cache, 
 def test_a_folder_needs_no_pooch(tiny, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pooch", None)
     assert_is_tiny(load("Tiny", folder=in_folder(tmp_path / "own", tiny)))
-    with pytest.raises(ModuleNotFoundError, match=r"condensity\[data\]', or set CONDENSITY_DATA"):
+    with pytest.raises(ModuleNotFoundError, match=r"pooch>=.*', or set CONDENSITY_DATA"):
         load("Tiny")
 
 

@@ -249,5 +249,5 @@ def test_other_robots_are_refused(n_joints):
 
 def test_a_missing_mujoco_is_named_with_the_remedy(monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'condensity\[robot\]'"):
+    with pytest.raises(ModuleNotFoundError, match="pip install 'mujoco<5,>=4'"):
         robot(2, 10)

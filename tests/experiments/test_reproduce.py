@@ -100,9 +100,9 @@ def test_what_is_missing_is_one_line_and_the_rest_is_run(tmp_path, monkeypatch):
     notes = [line for line in done.stderr.splitlines() if line.startswith("note: ")]
     assert notes == [
         "note: 14 cells of 2 Joints cannot be run: the optional package mujoco is not installed: "
-        "run pip install 'condensity[robot]'",
+        "run pip install 'mujoco<5,>=4'",
         "note: no figures are drawn: the optional package matplotlib is not installed: run pip "
-        "install 'condensity[plots]'",
+        "install 'matplotlib>=3.8'",
     ]
     records = records_of(tmp_path, quick=True).read()
     assert len(records) == 3

@@ -121,3 +121,8 @@ def test_a_direction_without_variance_has_eigenvalue_zero():
         informative = W[values > 1e-6 * values[0]]
         assert len(informative) <= 4
         np.testing.assert_allclose(informative @ null, 0, atol=1e-6)
+
+
+def test_a_single_sample_is_white_already():
+    A = whitening(np.zeros((1, 3)), np.ones(1))
+    np.testing.assert_allclose(A @ A.T, np.eye(3), atol=1e-12)

@@ -93,8 +93,8 @@ class PathDisplay:
     >>> from condensity.plots import PathDisplay
     >>> X, y = toy_b().sample(60, random_state=0)
     >>> model = LSMI(1, n_starts=3, bandwidth=0.5, penalty=0.1, random_state=0).fit(X, y)
-    >>> len(PathDisplay.from_estimator(model).paths)
-    3
+    >>> len(PathDisplay.from_estimator(model).paths)  # three random starts and four others
+    7
     """
 
     def __init__(

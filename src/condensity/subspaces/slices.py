@@ -91,9 +91,12 @@ def directional_kernel(Z: Array, weight: Array, labels: Indices) -> Array:
 def whitening(X: Array, weight: Array) -> Array:
     """Matrix ``A`` (d, d) such that ``X A`` has covariance I, for X (n, d) with mean zero.
 
-    A ridge is added to a singular covariance.
+    A ridge is added to a singular covariance.  A single sample has no covariance and stays as it
+    is.
     """
     variances, axes = np.linalg.eigh(_covariance(X, weight))
+    if variances[-1] <= 0.0:
+        return np.asarray(axes)
     ridge = RIDGE * variances.mean() if variances[0] <= SINGULAR * variances[-1] else 0.0
     return np.asarray(axes / np.sqrt(np.maximum(variances, 0.0) + ridge))
 
