@@ -6,6 +6,7 @@ from sklearn.model_selection import KFold
 
 from condensity import LSCE
 from condensity.data.prepare import prepare
+from condensity.data.sample import canonical
 from condensity.fitting.scores import SCORES
 from condensity.locations.location import constant_location
 from condensity.lsce import large_samples as module
@@ -17,6 +18,9 @@ from condensity.lsce.large_samples import (
     enlarge_for_settings,
     follows_sample_size,
 )
+from condensity.lsce.learning import learn_subspace, starting_points
+from condensity.members.crossfit import Crossfit
+from condensity.members.member import MemberView
 from condensity.members.settings import EnsembleOptions, Setting
 from condensity.metrics import subspace_error
 from condensity.subspaces.chart import Minimum
@@ -148,3 +152,30 @@ def test_the_answer_does_not_depend_on_the_number_of_jobs(fits):
     settings = QUICK | {"subsample": 100, "max_iter": 5}
     one, two = (LSCE(1, n_jobs=j, **settings).fit(X, y).predict_dist(X[:20]) for j in (1, 2))
     np.testing.assert_array_equal(one.pdf(y[:20]), two.pdf(y[:20]))
+
+
+def test_refining_removes_what_a_subspace_has_learned_from_held_out_samples():
+    """In pure noise no direction helps, so a gain at held-out samples is a leak."""
+    gains = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, y = rng.standard_normal((500, 12)), rng.standard_normal(500)
+        whole, _, _ = canonical(X, y[:, None], np.full(500, 1 / 500))
+        held = np.where(rng.permutation(500) < 230, 1 / 500, 0.0)
+        everything, others = (
+            MemberView.of(whole, mass, np.arange(0, 500, 2), constant_location)
+            for mass in (0 * held, held)
+        )
+        active = np.ones(12, dtype=bool)
+        starts = starting_points(everything, active, 2, 6, rng)
+        leaked = Learned(CONFIGURATION, others, learn_subspace(20, (everything, starts)).W)
+        fit = Crossfit("none", whole, active, [others], SCORES["squared"])
+
+        def loss(W, fit=fit):
+            return min(fit.losses([W], s, 0.7, (0.1,))[0] @ fit.weight for s in (0.7, 1.4))
+
+        nothing = loss(np.empty((0, 12)))
+        gains.append([nothing - loss(one.W) for one in (leaked, leaked.refined())])
+    before, after = np.mean(gains, axis=0)
+    assert before > 0.003
+    assert after < 0.5 * before

@@ -9,7 +9,8 @@
 5. Calibrate: stretch the densities about their means until held-out samples are uniform.
 
 If there are many more samples than model selection uses, weights and settings are selected once
-more, with the subspaces of step 3 (module ``large_samples``).
+more, with the subspaces of step 3 (module ``large_samples``).  "All samples" are then those of the
+subsample and the ones that are drawn in addition, except for the coefficients.
 
 A single model (``n_members=1``) is the one learned from all samples for the best configuration.
 """
@@ -75,26 +76,27 @@ def fit_ensemble(
     views = {
         name: view_of(data, options, locator, nothing) for name, locator in options.locators.items()
     }
-    configurations = _configurations(data, options, views, rng, mapper, report)
-    # All configurations have the same number of centres here.
-    comparison = compare(configurations, views)
-    configurations, weights, loss = _select(data, options, views, configurations)
-    best = configurations[int(np.argmax(weights))]
+    # Here all configurations have the same number of centres.  So they are compared as they are.
+    ranked = _configurations(data, options, views, rng, mapper, report)
+    comparison = compare(ranked, views)
+    configurations, weights, loss = _select(data, options, views, ranked)
+    row = int(np.argmax(weights))
     if options.n_members > 1 and comparison is not None:
-        best = comparison.best(configurations, weights)
-    rows = np.flatnonzero(weights)
+        shown = comparison.best(ranked, weights)
+        row = next(i for i, c in enumerate(ranked) if c is shown)
+    rows = np.flatnonzero(weights).tolist()
     used = [configurations[i] for i in rows]
     larger = enlarge_for_settings(data, rng) if follows_sample_size(data) else None
     if larger is not None:
         data = replace(data, remaining=larger.drawn)
-    _refit_locations(data, views, [best, *used])
+    _refit_locations(data, views, [configurations[row], *used])
     learned = [_learned(data, options, c, views, rng) for c in used]
     if larger is not None:
         density, learned = settle(larger, options, used, learned, views)
     else:
         density = _density(data, options, used, views, learned, weights[rows], loss)
     weights[rows] = density.weights
-    known = {id(c): one for c, one in zip(used, learned, strict=True)}
+    known = {id(ranked[i]): one for i, one in zip(rows, learned, strict=True)}
 
     def learn(c: Configuration) -> LearnedSubspaces:
         # Directions may be reported of a configuration that has no weight.
@@ -102,9 +104,10 @@ def fit_ensemble(
             known[id(c)] = _learned(data, options, c, views, rng)
         return known[id(c)]
 
-    W, agreement, n_steps = reported_subspace(data, options, views, configurations, best, learn)
-    final = (s for c, s in zip(used, density.settings, strict=True) if c is best)
-    setting = next(final, best.setting)
+    W, agreement, n_steps = reported_subspace(data, options, views, ranked, ranked[row], learn)
+    settings = dict(zip(rows, density.settings, strict=True))
+    best = configurations[row]
+    setting = settings.get(row, best.setting)
     return EnsembleFit(
         configurations, weights, best, setting, density, W, agreement, n_steps, comparison
     )
@@ -113,7 +116,7 @@ def fit_ensemble(
 def _refit_locations(
     data: TrainingData, views: dict[str, MemberView], configurations: Sequence[Configuration]
 ) -> None:
-    """Fit the planes of these configurations to all samples."""
+    """Fit the planes of these configurations also to the remaining samples."""
     if data.remaining is not None:
         for key in {c.key for c in configurations if c.start is None}:
             views[key] = refit_location(views[key], data.y_standardised.Y, data.remaining)

@@ -5,6 +5,9 @@ narrower, more centres pay, and a location can be fitted more closely.  So the c
 average are fitted again to samples outside the subsample, with more centres.  The samples of the
 subsample, which are held out from these fits, select the setting of each configuration, the weights
 of the average, and its stretch.  The final fit is to all samples.
+
+The subspaces start from those that were learned with the subsample.  They are refined with the
+other samples alone, which takes the influence of the held-out samples away.
 """
 
 from __future__ import annotations
