@@ -20,12 +20,12 @@ import condensity
 from condensity import LSCDE, LSCE, LSMI, SIR, EpsilonKDE, FixedSubspace, Reduced, WithAtoms
 from condensity.io import persistence
 from condensity.io.container import CHECKSUM, MAGIC, DamagedFileError, pack, unpack
+from condensity.targets.atom_samples import class_of
 from condensity.targets.class_probabilities import (
     LabelledSample,
     fit_logistic,
     fit_trees,
 )
-from condensity.targets.with_atoms import class_of
 
 FIXED = {"bandwidth": 0.5, "penalty": 0.1, "random_state": 0}
 
