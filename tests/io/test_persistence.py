@@ -20,14 +20,12 @@ import condensity
 from condensity import LSCDE, LSCE, LSMI, SIR, EpsilonKDE, FixedSubspace, Reduced, WithAtoms
 from condensity.io import persistence
 from condensity.io.container import CHECKSUM, MAGIC, DamagedFileError, pack, unpack
+from condensity.targets.atom_samples import class_of
 from condensity.targets.class_probabilities import (
     LabelledSample,
-    TreeModel,
-    _boosted,
-    _trees_of,
     fit_logistic,
+    fit_trees,
 )
-from condensity.targets.with_atoms import class_of
 
 FIXED = {"bandwidth": 0.5, "penalty": 0.1, "random_state": 0}
 
@@ -81,7 +79,7 @@ def test_atoms_and_the_models_of_their_probabilities_are_stored(n_atoms, tmp_pat
     model = WithAtoms(LSCDE(**FIXED), atoms=atoms, random_state=0).fit(X, y)
     # All kinds of models, whatever their weights are.
     sample = LabelledSample(X, class_of(y, model.atoms_), np.ones(60), n_atoms + 1)
-    parts = (fit_logistic(sample, 1.0), TreeModel(_trees_of(_boosted(sample, 5, 0), sample)))
+    parts = (fit_logistic(sample, 1.0), fit_trees(sample, 5, 0))
     model._probabilities = replace(model._probabilities, weights=(0.2, 0.3, 0.5), models=parts)
     condensity.save(model, tmp_path / "m.cdn")
     found = condensity.load(tmp_path / "m.cdn")
@@ -310,7 +308,7 @@ STORED_FIELDS = {
         "Y_test",
         "row_hashes",
     ],
-    "TreeModel": ["trees"],
+    "TreeModel": ["scaling", "trees"],
     "TreeSum": [
         "intercept",
         "roots",

@@ -7,14 +7,17 @@ from scipy.special import expit
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
+from condensity.data.sample import Scaling
 from condensity.targets.class_probabilities import (
     BOOSTING,
     LabelledSample,
+    TreeModel,
     _average_weights,
     _held_out,
     _trees_of,
     fit_class_probabilities,
     fit_logistic,
+    fit_trees,
 )
 
 
@@ -48,10 +51,24 @@ def test_trees_as_arrays_are_those_of_scikit_learn(n_classes):
     s = sample(n_classes=n_classes)
     model = GradientBoostingClassifier(n_estimators=12, random_state=0, **BOOSTING)
     model.fit(s.X, s.label, s.weight)
-    from condensity.targets.class_probabilities import TreeModel
-
-    found = TreeModel(_trees_of(model, s))(s.X)
+    found = TreeModel(Scaling(np.zeros(3), np.ones(3)), _trees_of(model, s))(s.X)
     np.testing.assert_allclose(found, model.predict_proba(s.X), atol=1e-9)
+
+
+@pytest.mark.parametrize(("origin", "unit"), [(1.7e9, 1.0), (-1.7e9, 0.5), (0.0, 1e50)])
+def test_probabilities_do_not_depend_on_the_origin_and_the_unit_of_the_inputs(origin, unit):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((300, 1))
+    label = (np.abs(x[:, 0]) < 0.7).astype(int)  # only trees can describe it
+    here = LabelledSample(x, label, np.ones(300), 2)
+    there = LabelledSample(origin + unit * x, label, np.ones(300), 2)
+    found, losses = fit_class_probabilities(here, folds(300), 0)
+    moved, moved_losses = fit_class_probabilities(there, folds(300), 0)
+    assert losses["trees"] < 0.3 * losses["frequencies"]
+    assert moved_losses["trees"] == pytest.approx(losses["trees"], rel=0.02)
+    np.testing.assert_allclose(found(here.X), moved(there.X), atol=0.02)
+    both = [fit_trees(s, 20, 0)(s.X) for s in (here, there)]
+    np.testing.assert_allclose(*both, atol=0.02)
 
 
 def test_held_out_probabilities_do_not_depend_on_held_out_classes():

@@ -52,6 +52,37 @@ def test_an_automatic_range_covers_all_densities():
     np.testing.assert_allclose(counts.masses[0, 0], norm.cdf(0.5 - 3.2))
 
 
+@pytest.mark.parametrize(("step", "digits"), [(0.1, 1), (0.01, 2), (0.5, 1), (5.0, 0), (0.7, None)])
+def test_values_of_an_automatic_range_are_the_numbers_of_the_data(step, digits):
+    found = rounded(normal(), step=step).atoms
+    k = np.rint(found / step)
+    if digits is None:
+        np.testing.assert_array_equal(found, step * k)
+    else:
+        read = [float(f"{v:.{digits}f}") for v in found]
+        np.testing.assert_array_equal(found, read)
+
+
+def test_an_observed_decimal_has_a_probability():
+    found = rounded(normal(np.array([0.5])), step=0.1)
+    for y in (0.3, 0.6, 0.7):
+        assert found.pmf(y)[0] == pytest.approx(0.04, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "step", "expected"),
+    [
+        (0.3, 0.7, 0.1, [0.3, 0.4, 0.5, 0.6, 0.7]),
+        (0.5, 3.5, 1.0, [1.0, 2.0, 3.0]),
+        (0.0, 0.6, 0.2, [0.0, 0.2, 0.4, 0.6]),
+        (-1.2, 1.2, 0.5, [-1.0, -0.5, 0.0, 0.5, 1.0]),
+    ],
+)
+def test_values_lie_between_the_limits(lower, upper, step, expected):
+    found = rounded(normal(), step=step, lower=lower, upper=upper).atoms
+    np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize(
     ("values", "options", "message"),
     [
@@ -59,6 +90,8 @@ def test_an_automatic_range_covers_all_densities():
         ([2, 1], {}, "increasing order"),
         (None, {"step": 0.0}, "step must be > 0"),
         (None, {"step": 1e-6}, "at most 10000 values"),
+        (None, {"lower": 0.5, "upper": 1.5}, "fewer than two multiples of 1 from lower=0.5"),
+        (None, {"lower": 1e6}, "fewer than two multiples"),
     ],
 )
 def test_what_is_no_lattice_is_refused(values, options, message):

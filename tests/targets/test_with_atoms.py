@@ -129,6 +129,21 @@ def test_repeated_samples_are_integer_weights_and_their_order_does_not_matter():
     np.testing.assert_allclose(one.predict_dist(X).masses, two.predict_dist(X).masses, rtol=1e-9)
 
 
+def test_discrete_inputs_have_the_shares_of_their_rows():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (400, 1)).astype(float)
+    dry = rng.random(400) < np.where(X[:, 0] == 0, 0.9, 0.1)
+    y = np.where(dry, 0.0, np.exp(rng.standard_normal(400)))
+    shares = [(y[X[:, 0] == k] == 0).mean() for k in (0, 1)]
+    fitted = model().fit(X, y)
+    np.testing.assert_allclose(fitted.predict_dist([[0.0], [1.0]]).pmf(0.0), shares, atol=0.02)
+    noisy = model().fit(X + 1e-9 * rng.standard_normal((400, 1)), y)
+    assert fitted.cv_losses_["average"] == pytest.approx(noisy.cv_losses_["average"], abs=0.02)
+    order = rng.permutation(400)
+    again = model().fit(X[order], y[order]).predict_dist([[0.0], [1.0]])
+    np.testing.assert_array_equal(again.masses, fitted.predict_dist([[0.0], [1.0]]).masses)
+
+
 def test_unequal_weights_need_a_density_that_accepts_them():
     X, y = rain(120)
 

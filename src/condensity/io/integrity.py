@@ -118,8 +118,8 @@ def _check_class_probabilities(probabilities: Any, dx: int, n_classes: int) -> N
         raise DamagedFileError("a class has no probability")
     for model in models:
         check_kind("a model of classes", model, (LogisticModel, TreeModel))
+        check_scaling(model.scaling, dx)
         if isinstance(model, LogisticModel):
-            check_scaling(model.scaling, dx)
             check_array("the intercept of a model of classes", model.intercept, (n_classes,))
             check_array("the slope of a model of classes", model.slope, (dx, n_classes))
         else:

@@ -1,7 +1,7 @@
 """Probabilities of a few classes given x: a weighted average of three models.
 
-The models are the frequencies of the classes, a multinomial logistic regression on standardised
-inputs, and boosted trees.  The penalty, the number of trees, and the weights of the average
+The models are the frequencies of the classes, a multinomial logistic regression, and boosted trees,
+both on standardised inputs.  The penalty, the number of trees, and the weights of the average
 minimise the log loss at samples that were left out.  Every model is shrunk to the frequencies by
 the weight of one sample, so that no probability is zero.
 """
@@ -49,14 +49,15 @@ class LogisticModel:
 
 @dataclass(frozen=True, eq=False)
 class TreeModel:
-    """Boosted trees: the softmax of a sum of trees for each class."""
+    """Boosted trees: the softmax of a sum of trees of standardised x for each class."""
 
     name: ClassVar[str] = "trees"
+    scaling: Scaling
     trees: TreeSum
 
     def __call__(self, X: Array) -> Array:
         """Probabilities for the rows of ``X`` (m, dx): (m, C)."""
-        return np.asarray(softmax(self.trees(X), axis=1))
+        return np.asarray(softmax(self.trees(self.scaling.apply(X)), axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +96,11 @@ class LabelledSample:
         return np.asarray((counts + 1 / self.n_classes) / (counts.sum() + 1))
 
     @property
+    def scaling(self) -> Scaling:
+        """Standardisation of the inputs."""
+        return Scaling.of(self.X, self.weight / self.weight.sum())
+
+    @property
     def unit(self) -> float:
         """Factor of the weights that makes their mean one."""
         return len(self.weight) / float(self.weight.sum())
@@ -130,8 +136,7 @@ def fit_class_probabilities(
     if weights[1] > 0:
         models.append((weights[1], fit_logistic(sample, strength)))
     if weights[2] > 0:
-        boosted = _boosted(sample, n_steps, seed)
-        models.append((weights[2], TreeModel(_trees_of(boosted, sample))))
+        models.append((weights[2], fit_trees(sample, n_steps, seed)))
     # The models are shrunk to the frequencies: this is a part of the weights.
     kept = len(sample.label) / (len(sample.label) + 1)
     shares = tuple(float(kept * weight) for weight, _ in models)
@@ -177,8 +182,8 @@ def _held_out_trees(
         if len(present) < 2:
             stages = {k: _one_class(part, len(test)) for k in STEPS}
         else:
-            model = _boosted(part, STEPS[-1], seed)
-            staged = enumerate(model.staged_predict_proba(sample.X[test]), 1)
+            scaling, model = _boosted(part, STEPS[-1], seed)
+            staged = enumerate(model.staged_predict_proba(scaling.apply(sample.X[test])), 1)
             stages = {k: _all_classes(p, present, part) for k, p in staged if k in STEPS}
         for k, probabilities in stages.items():
             out[k][test] = part.shrunk(probabilities)
@@ -197,7 +202,7 @@ class _Logistic:
 
 def fit_logistic(sample: LabelledSample, strength: float) -> LogisticModel:
     """Multinomial logistic regression; a class without samples has the probability zero."""
-    scaling = Scaling.of(sample.X, sample.weight / sample.weight.sum())
+    scaling = sample.scaling
     present = np.unique(sample.label)
     intercept = np.full(sample.n_classes, -np.inf)
     slope = np.zeros((sample.X.shape[1], sample.n_classes))
@@ -217,11 +222,22 @@ def fit_logistic(sample: LabelledSample, strength: float) -> LogisticModel:
     return LogisticModel(scaling, intercept, slope)
 
 
-def _boosted(sample: LabelledSample, n_steps: int, seed: int) -> GradientBoostingClassifier:
+def fit_trees(sample: LabelledSample, n_steps: int, seed: int) -> TreeModel:
+    """Boosted trees for a sample that has all classes."""
+    scaling, model = _boosted(sample, n_steps, seed)
+    return TreeModel(scaling, _trees_of(model, sample))
+
+
+def _boosted(
+    sample: LabelledSample, n_steps: int, seed: int
+) -> tuple[Scaling, GradientBoostingClassifier]:
     from sklearn.ensemble import GradientBoostingClassifier  # it imports rich if installed
 
+    # Trees round inputs to single precision: dates in seconds would lose what varies.
+    scaling = sample.scaling
     model = GradientBoostingClassifier(n_estimators=n_steps, random_state=seed, **BOOSTING)
-    return model.fit(sample.X, sample.label, sample.weight * sample.unit)
+    model.fit(scaling.apply(sample.X), sample.label, sample.weight * sample.unit)
+    return scaling, model
 
 
 def _trees_of(model: GradientBoostingClassifier, sample: LabelledSample) -> TreeSum:

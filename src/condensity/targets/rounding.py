@@ -14,6 +14,8 @@ from condensity.targets.mixed import MixedDistribution
 BEYOND = 1e-9
 #: Largest number of values of an automatic range.
 MOST_VALUES = 10_000
+#: A limit is a multiple of the step if it differs from one by at most this part of the step.
+TOLERANCE = 1e-9
 
 
 def rounded(
@@ -40,7 +42,7 @@ def rounded(
     step : float, default=1.0
         Distance of the values if they are not given.
     lower, upper : float
-        Smallest and largest value if they are not given; ``lower=0`` for counts.
+        Limits of the values if they are not given; ``lower=0`` for counts.
 
     Returns
     -------
@@ -88,11 +90,24 @@ def _range_of(dist: Distribution, step: float, lower: float, upper: float) -> Ar
     if not 0 < step < np.inf:
         raise ValueError(f"step must be > 0 and finite, got {step}")
     ends = dist.quantile([BEYOND, 1 - BEYOND])
-    low = np.floor(max(ends[:, 0].min(), lower) / step)
-    high = np.ceil(min(ends[:, 1].max(), upper) / step)
+    low = max(np.floor(ends[:, 0].min() / step), np.ceil(lower / step - TOLERANCE))
+    high = min(np.ceil(ends[:, 1].max() / step), np.floor(upper / step + TOLERANCE))
+    if not high > low:
+        raise ValueError(
+            f"the densities reach fewer than two multiples of {step:g} from lower={lower:g} to "
+            f"upper={upper:g}: pass values, a smaller step, or other limits"
+        )
     if not high - low < MOST_VALUES:
         raise ValueError(
             f"the densities reach {high - low:.0f} multiples of {step:g}, and at most "
             f"{MOST_VALUES} values are allowed: pass values, a larger step, or fewer rows"
         )
-    return np.asarray(step * np.arange(low, high + 1))
+    return _multiples(np.arange(low, high + 1), step)
+
+
+def _multiples(counts: Array, step: float) -> Array:
+    """``counts`` times ``step``, as the numbers that are read from a text: 0.3 for 3 times 0.1."""
+    inverse = np.rint(1 / step)
+    if abs(inverse * step - 1) < 1e-12:
+        return np.asarray(counts / inverse)
+    return np.asarray(counts * step)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -15,19 +14,19 @@ from condensity._typing import Array, Indices
 from condensity._utils.parallel import one_blas_thread
 from condensity._utils.parameters import check_part, check_rng
 from condensity._utils.seeds import fill_seeds
-from condensity._utils.validation import check_inputs, check_sample, remember_inputs
-from condensity.data.folds import label_rows
+from condensity._utils.validation import (
+    check_folds,
+    check_inputs,
+    check_sample,
+    remember_inputs,
+)
 from condensity.data.resolution import RecordedValues
-from condensity.data.sample import canonical
 from condensity.distributions.base import Distribution
 from condensity.estimators.density_estimator import ConditionalDensityEstimator
 from condensity.estimators.lsce import LSCE
 from condensity.estimators.two_steps import fit_part, splits
-from condensity.targets.class_probabilities import (
-    ClassProbabilities,
-    LabelledSample,
-    fit_class_probabilities,
-)
+from condensity.targets.atom_samples import class_of, labelled_sample
+from condensity.targets.class_probabilities import ClassProbabilities, fit_class_probabilities
 from condensity.targets.mixed import MixedDistribution
 
 #: Fewest distinct values beside the atoms: fewer have no density.
@@ -153,10 +152,14 @@ class WithAtoms(ConditionalDensityEstimator):
         beside = np.flatnonzero((label == len(atoms)) & (weight > 0))
         if len(atoms):
             _check_beside(Y[beside, 0], len(Y))
-        who = {"name": type(self).__name__, "fix": "atoms=[]"}
-        folds = label_rows(self.cv, values, Y, weight, fold_rng, **who)
-        probabilities, losses = _fit_probabilities(values, Y, weight, folds, atoms, seed)
-        if not (self.cv is None or isinstance(self.cv, Integral)):
+        folds = check_folds(self.cv, values, Y, weight)
+        probabilities: ClassProbabilities | None = None
+        losses: dict[str, float] = {}
+        if len(atoms):
+            sample, held_out = labelled_sample(values, Y, weight, atoms, folds, fold_rng)
+            with one_blas_thread():
+                probabilities, losses = fit_class_probabilities(sample, splits(held_out), seed)
+        if not isinstance(folds, int):
             _set_folds(density, folds[beside])
         fitted = fit_part(density, values[beside], Y[beside, 0], weight[beside])
         remember_inputs(self, X)
@@ -197,21 +200,6 @@ class WithAtoms(ConditionalDensityEstimator):
         return tags
 
 
-def _fit_probabilities(
-    X: Array, Y: Array, weight: Array, folds: Indices, atoms: Array, seed: int
-) -> tuple[ClassProbabilities | None, dict[str, float]]:
-    """The probabilities of the atoms given x, and held-out losses."""
-    if not len(atoms):
-        return None, {}
-    # Neither the order of the rows nor repeated rows in place of integer weights matter.
-    measure, origin, group = canonical(X, Y, weight)
-    first = origin[np.unique(group, return_index=True)[1]]
-    label = class_of(measure.Y[:, 0], atoms)
-    sample = LabelledSample(measure.X, label, measure.weight, n_classes=len(atoms) + 1)
-    with one_blas_thread():
-        return fit_class_probabilities(sample, splits(folds[first]), seed)
-
-
 def check_atoms(value: Any, y: Array, weight: Array) -> Array:
     """The atoms in increasing order, from the parameter ``atoms``."""
     if isinstance(value, str) and value == "auto":
@@ -234,14 +222,6 @@ def check_atoms(value: Any, y: Array, weight: Array) -> Array:
             "out, or round y first"
         )
     return atoms
-
-
-def class_of(y: Array, atoms: Array) -> Indices:
-    """The number of the atom that each y is equal to, or the number of atoms if there is none."""
-    if not len(atoms):
-        return np.zeros(len(y), dtype=np.intp)
-    place = np.minimum(np.searchsorted(atoms, y), len(atoms) - 1)
-    return np.where(atoms[place] == y, place, len(atoms)).astype(np.intp)
 
 
 def _check_beside(y: Array, n: int) -> None:
