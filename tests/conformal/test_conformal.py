@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from condensity import LSCDE, LSCE, SIR, Reduced
+from condensity import LSCDE, LSCE, SIR, Reduced, WithAtoms
 from condensity.conformal import Conformal
 from condensity.conformal.calibration_scores import CalibrationScores
 from condensity.distributions import Block, Mixture
@@ -162,6 +162,23 @@ def test_a_region_holds_what_it_contains(method, bounds):
         np.testing.assert_array_equal(ends[:, 0], [r[0, 0] for r in regions.region(level)])
         lengths = [np.sum(r[:, 1] - r[:, 0]) for r in regions.region(level)]
         np.testing.assert_allclose(regions.size(level), lengths)
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_central_intervals_hold_frequent_values_that_they_contain(sign):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (400, 1))
+    y = sign * np.where(rng.random(400) < 0.4 + 0.3 * X[:, 0], 0.0, np.exp(rng.normal(size=400)))
+    base = WithAtoms(LSCDE(bandwidth=0.5, penalty=0.1, random_state=0), random_state=0)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*scores are equal")  # those of the frequent value
+        model = Conformal(base, method="quantile", random_state=0).fit(X[:200], y[:200])
+    regions, y = model.predict_regions(X[200:]), y[200:]
+    for level in (0.2, 0.5, 0.8):
+        hit = regions.contains(y, level)
+        np.testing.assert_array_equal(inside(regions.region(level), y), hit)
+        assert hit.mean() > level - 0.1
+    assert model.calibration_[0].scores[0] == 0  # where the frequent value is the median
 
 
 def test_regions_of_two_branches_are_two_intervals():

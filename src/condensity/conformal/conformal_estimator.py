@@ -25,7 +25,7 @@ from condensity._utils.validation import (
     check_sample,
     remember_inputs,
 )
-from condensity.conformal.calibration_scores import CalibrationScores
+from condensity.conformal.calibration_scores import CalibrationScores, warn_about_ties
 from condensity.conformal.conformal_regions import ConformalRegions
 from condensity.conformal.conformity import conformity_of
 from condensity.distributions import _checks as checks
@@ -33,9 +33,6 @@ from condensity.distributions.base import Distribution
 from condensity.distributions.chunked import mixture_of
 from condensity.estimators.density_estimator import ConditionalDensityEstimator
 from condensity.estimators.lsce import LSCE
-
-#: Share of equal scores above which a warning says that regions are larger than needed.
-MANY_TIES = 0.05
 
 
 class Conformal(ConditionalDensityEstimator):
@@ -206,7 +203,7 @@ class Conformal(ConditionalDensityEstimator):
             part = conformity_of(self.method, predict_dist(model, own), self.n_draws, rngs[k])
             scores = part.score(Y[held_out])
             parts.append(CalibrationScores.of(scores, weights[held_out], labels))
-        _warn_about_ties(np.concatenate([part.scores for part in parts]), Y.shape[1])
+        warn_about_ties(np.concatenate([part.scores for part in parts]), Y.shape[1])
         remember_inputs(self, X)
         self.estimators_, self.calibration_, self._seed = models, parts, rngs[-1]
         self.n_calibration_ = sum(len(part.scores) for part in parts)
@@ -439,16 +436,3 @@ def _copy_of(rng: np.random.Generator) -> np.random.Generator:
     from copy import deepcopy
 
     return deepcopy(rng)
-
-
-def _warn_about_ties(scores: Array, n_outputs: int) -> None:
-    """Say that equal scores make regions larger; shares of draws are equal now and then."""
-    repeated = 1 - len(np.unique(scores)) / len(scores)
-    if n_outputs == 1 and repeated > MANY_TIES and len(scores) > 1:
-        warnings.warn(
-            f"{100 * repeated:.0f} % of the calibration scores are equal to another one, because "
-            "samples are repeated or y is far outside the densities: regions have at least the "
-            "coverage that is guaranteed, and may be larger than needed",
-            UserWarning,
-            stacklevel=3,
-        )
