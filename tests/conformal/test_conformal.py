@@ -340,6 +340,27 @@ def test_the_guarantee_is_the_level_except_with_folds():
     assert folds.guarantee(0.3) == 0.0
 
 
+def test_the_guarantee_of_folds_and_groups_is_that_of_the_smallest_group():
+    X, y = data(100)
+    few = np.arange(100) < 30
+    expected = 1 - 0.2 - 2 * (1 - 1 / 5) / (30 / 5 + 1)
+    splits = list(KFold(5, shuffle=True, random_state=0).split(X))
+    labels = Conformal(BASE, cv=splits).fit(X, y, groups=few)
+    assert labels.guarantee(0.9) == pytest.approx(expected)
+    threshold = np.sort(X[:, 0])[30]
+    function = Conformal(BASE, cv=5, by=lambda X: X[:, 0] < threshold, random_state=0).fit(X, y)
+    assert function.guarantee(0.9) == pytest.approx(expected)
+
+
+def test_nothing_is_proved_for_folds_with_bins_of_their_own_or_weights():
+    X, y = data(100)
+    base = Reduced(SIR(), BASE, n_components=1, random_state=0)
+    for options in ({"by": "z", "n_bins": 2}, {"likelihood_ratio": lambda X: 1.5 + X[:, 0]}):
+        model = Conformal(base, random_state=0, **options)
+        assert model.fit(X, y).guarantee(0.9) == 0.9
+        assert model.set_params(cv=3).fit(X, y).guarantee(0.9) == 0.0
+
+
 def test_prefit_models_are_calibrated_with_all_samples():
     X, y = data()
     fitted = make_pipeline(StandardScaler(), clone(BASE)).fit(X, y)

@@ -97,8 +97,10 @@ class Conformal(ConditionalDensityEstimator):
     -----
     ``guarantee(level)`` returns the coverage that is proved.  It is the level itself, except with
     folds: there it is ``1 - 2 alpha - 2 (1 - 1/K) / (n/K + 1)`` for ``level = 1 - alpha`` and K
-    folds of n samples [3]_, although the coverage is usually near the level or above it.  Coverage
-    is an average over samples, and over x: it may be lower for some x and higher for others.
+    folds of n samples [3]_, although the coverage is usually near the level or above it.  With
+    groups, n is the number of samples in the smallest group.  No guarantee is proved for folds with
+    ``by="z"``, whose bins differ between folds, or with ``likelihood_ratio``.  Coverage is an
+    average over samples, and over x: it may be lower for some x and higher for others.
 
     References
     ----------
@@ -282,14 +284,21 @@ class Conformal(ConditionalDensityEstimator):
         -------
         float
             Lower bound of the probability that a region contains y, for exchangeable samples; with
-            ``likelihood_ratio``, if the ratio is right.  With folds it takes them as equally large.
+            ``likelihood_ratio``, if the ratio is right.  With folds and groups it is the bound of
+            the group with the fewest samples.  It is 0 with folds and ``by="z"`` or
+            ``likelihood_ratio``, where no guarantee is proved.
         """
         check_is_fitted(self)
         alpha, folds = 1 - checks.probability(level), len(self.estimators_)
         if folds == 1:
             return level
-        extra = 2 * (1 - 1 / folds) / (self.n_calibration_ / folds + 1)
-        return max(0.0, 1 - 2 * alpha - extra)
+        bins = isinstance(self.by, str) and not self._given_groups  # others in each fold
+        if bins or self.likelihood_ratio is not None:
+            return 0.0
+        labels = np.concatenate([part.groups for part in self.calibration_])
+        fewest = np.unique(labels, return_counts=True)[1].min()
+        extra = 2 * (1 - 1 / folds) / (fewest / folds + 1)
+        return max(0.0, float(1 - 2 * alpha - extra))
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
