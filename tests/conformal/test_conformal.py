@@ -380,6 +380,13 @@ def test_splitters_hold_out_every_sample_once():
     twice = [(np.arange(30), np.arange(30, 60)), (np.arange(30), np.arange(30, 60))]
     with pytest.raises(ValueError, match="every sample exactly once"):
         Conformal(BASE, cv=twice).fit(X, y)
+    rows = np.arange(60)
+    seen = [(rows[30:], rows[:30]), (rows[29:], rows[30:])]
+    with pytest.raises(ValueError, match="30 of the held-out rows of split 1 are also in its"):
+        Conformal(BASE, cv=seen).fit(X, y)
+    masks = [(rows >= 30, rows[:30]), (rows < 31, rows[30:])]
+    with pytest.raises(ValueError, match="1 of the held-out rows of split 1"):
+        Conformal(BASE, cv=masks).fit(X, y)
 
 
 def test_same_seed_same_answer_for_any_number_of_workers():

@@ -337,6 +337,14 @@ class Conformal(ConditionalDensityEstimator):
         held_out = np.sort(np.concatenate([test for _, test in folds]))
         if not np.array_equal(held_out, rows) or len(folds) < 2:
             raise ValueError("cv must hold out every sample exactly once, in at least two folds")
+        for k, (train, test) in enumerate(folds):
+            common = np.intersect1d(rows[train], rows[test])
+            if len(common):
+                raise ValueError(
+                    "cv must not fit a model to the samples that calibrate it, but "
+                    f"{len(common)} of the held-out rows of split {k} are also in its training "
+                    "rows: remove them there"
+                )
         return folds
 
     def _edges(self, model: Any, X: Any, train: Indices) -> Array | None:
