@@ -201,10 +201,11 @@ class RecalibratedDistribution(Distribution):
         missing = wanted.sum(axis=1)
         found: list[Array] = [np.empty(0) for _ in missing]
         chances = np.where(self.slopes > MOST_TRIES, 0.0, self.slopes)
+        tries_each = chances.max() / (chances @ np.diff(self.levels))
         while (missing > 0).any():  # rejection
             rows = np.flatnonzero(missing > 0)
             most = max(1, DRAWS // len(rows))
-            tries = min(int(np.ceil(missing.max() * chances.max())) + 5, most)
+            tries = min(int(np.ceil(missing.max() * tries_each)) + 5, most)
             draws = self.dist[rows].sample(tries, rng)
             chance = chances[self._bins_at(draws, self._edges[rows])]
             accepted = rng.random(draws.shape) * chances.max() < chance
