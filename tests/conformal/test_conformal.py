@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from condensity import LSCDE, LSCE, SIR, Reduced
+from condensity import LSCDE, LSCE, SIR, Reduced, WithAtoms
 from condensity.conformal import Conformal
 from condensity.conformal.calibration_scores import CalibrationScores
 from condensity.distributions import Block, Mixture
@@ -162,6 +162,23 @@ def test_a_region_holds_what_it_contains(method, bounds):
         np.testing.assert_array_equal(ends[:, 0], [r[0, 0] for r in regions.region(level)])
         lengths = [np.sum(r[:, 1] - r[:, 0]) for r in regions.region(level)]
         np.testing.assert_allclose(regions.size(level), lengths)
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_central_intervals_hold_frequent_values_that_they_contain(sign):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (400, 1))
+    y = sign * np.where(rng.random(400) < 0.4 + 0.3 * X[:, 0], 0.0, np.exp(rng.normal(size=400)))
+    base = WithAtoms(LSCDE(bandwidth=0.5, penalty=0.1, random_state=0), random_state=0)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*scores are equal")  # those of the frequent value
+        model = Conformal(base, method="quantile", random_state=0).fit(X[:200], y[:200])
+    regions, y = model.predict_regions(X[200:]), y[200:]
+    for level in (0.2, 0.5, 0.8):
+        hit = regions.contains(y, level)
+        np.testing.assert_array_equal(inside(regions.region(level), y), hit)
+        assert hit.mean() > level - 0.1
+    assert model.calibration_[0].scores[0] == 0  # where the frequent value is the median
 
 
 def test_regions_of_two_branches_are_two_intervals():
@@ -323,6 +340,27 @@ def test_the_guarantee_is_the_level_except_with_folds():
     assert folds.guarantee(0.3) == 0.0
 
 
+def test_the_guarantee_of_folds_and_groups_is_that_of_the_smallest_group():
+    X, y = data(100)
+    few = np.arange(100) < 30
+    expected = 1 - 0.2 - 2 * (1 - 1 / 5) / (30 / 5 + 1)
+    splits = list(KFold(5, shuffle=True, random_state=0).split(X))
+    labels = Conformal(BASE, cv=splits).fit(X, y, groups=few)
+    assert labels.guarantee(0.9) == pytest.approx(expected)
+    threshold = np.sort(X[:, 0])[30]
+    function = Conformal(BASE, cv=5, by=lambda X: X[:, 0] < threshold, random_state=0).fit(X, y)
+    assert function.guarantee(0.9) == pytest.approx(expected)
+
+
+def test_nothing_is_proved_for_folds_with_bins_of_their_own_or_weights():
+    X, y = data(100)
+    base = Reduced(SIR(), BASE, n_components=1, random_state=0)
+    for options in ({"by": "z", "n_bins": 2}, {"likelihood_ratio": lambda X: 1.5 + X[:, 0]}):
+        model = Conformal(base, random_state=0, **options)
+        assert model.fit(X, y).guarantee(0.9) == 0.9
+        assert model.set_params(cv=3).fit(X, y).guarantee(0.9) == 0.0
+
+
 def test_prefit_models_are_calibrated_with_all_samples():
     X, y = data()
     fitted = make_pipeline(StandardScaler(), clone(BASE)).fit(X, y)
@@ -342,6 +380,13 @@ def test_splitters_hold_out_every_sample_once():
     twice = [(np.arange(30), np.arange(30, 60)), (np.arange(30), np.arange(30, 60))]
     with pytest.raises(ValueError, match="every sample exactly once"):
         Conformal(BASE, cv=twice).fit(X, y)
+    rows = np.arange(60)
+    seen = [(rows[30:], rows[:30]), (rows[29:], rows[30:])]
+    with pytest.raises(ValueError, match="30 of the held-out rows of split 1 are also in its"):
+        Conformal(BASE, cv=seen).fit(X, y)
+    masks = [(rows >= 30, rows[:30]), (rows < 31, rows[30:])]
+    with pytest.raises(ValueError, match="1 of the held-out rows of split 1"):
+        Conformal(BASE, cv=masks).fit(X, y)
 
 
 def test_same_seed_same_answer_for_any_number_of_workers():

@@ -7,7 +7,7 @@ from scipy import stats
 from condensity import LSCDE
 from condensity.conformal import RecalibratedDistribution, calibrate
 from condensity.datasets import toy_b
-from condensity.distributions import BoundedMixture, Bounds, ChunkedDistribution
+from condensity.distributions import BoundedMixture, Bounds, ChunkedDistribution, Mixture
 from condensity.metrics import pit, pit_test
 from mixtures import random_mixture
 
@@ -129,6 +129,39 @@ def test_draws_have_the_distribution(dist):
         u = dist[np.full(3000, i)].cdf(draws[i])
         assert stats.kstest(u, "uniform").pvalue > 1e-3
     assert dist.sample(0).shape == (M, 0)
+
+
+class CountsDraws(Mixture):
+    """Counts the draws from a mixture."""
+
+    drawn = 0
+
+    def sample(self, n=1, random_state=None):
+        CountsDraws.drawn += n * len(self)
+        return super().sample(n, random_state)
+
+
+@pytest.mark.parametrize("cut", [1e-5, 0.5, 1 - 1e-9])
+def test_draws_from_steep_maps_take_few_draws_of_the_old_density(cut):
+    levels = np.unique([0, cut, cut + 1e-5 if cut == 0.5 else cut, 1])
+    values = np.array([0, 0.2, 0.9, 1]) if cut == 0.5 else np.array([0, 0.4, 1])
+    dist = RecalibratedDistribution(CountsDraws(random_mixture(0).blocks), levels, values)
+    assert dist.slopes.max() > 1e4
+    CountsDraws.drawn = 0
+    draws = dist.sample(1000, random_state=0)
+    assert CountsDraws.drawn < 20 * M * 1000
+    assert np.isfinite(draws).all()
+    for own, edges in zip(draws, dist.dist.quantile(levels), strict=True):
+        share = (own[:, None] <= edges).mean(axis=0)
+        np.testing.assert_allclose(share, values, atol=4 * np.sqrt(0.25 / 1000))
+    u = [dist[np.full(1000, i)].cdf(draws[i]) for i in range(M)]
+    assert all(stats.kstest(own, "uniform").pvalue > 1e-3 for own in u)
+    assert np.abs(np.corrcoef(u) - np.eye(M)).max() < 0.15  # rows are independent
+
+
+def test_draws_from_a_bin_of_few_floating_point_numbers_are_finite():
+    top = RecalibratedDistribution(random_mixture(0), [0, 1 - 2.0**-50, 1], [0, 0.4, 1])
+    assert np.isfinite(top.sample(200, random_state=0)).all()
 
 
 def test_tails_follow_from_the_other_answers(dist):

@@ -55,8 +55,21 @@ def test_weighted_quantiles_are_those_of_repeated_curves():
     curves, counts = rng.standard_normal((6, 4)), np.array([1, 3, 2, 1, 1, 2])
     low, high = quantiles_over_fits(curves, counts / 10, 0.7)
     repeated = np.repeat(curves, counts, axis=0)
-    expected = np.quantile(repeated, [0.15, 0.85], axis=0, method="inverted_cdf")
-    np.testing.assert_array_equal([low, high], expected)
+    np.testing.assert_array_equal([low, high], central(repeated, 0.15))
+
+
+def central(answers, tail):
+    """Ends of equal rank from both sides."""
+    low, high = (np.quantile(s * answers, tail, axis=0, method="inverted_cdf") for s in (1, -1))
+    return low, -high
+
+
+def test_both_ends_of_a_band_have_the_same_rank_from_their_side():
+    curves = np.random.default_rng(0).standard_normal((40, 5))
+    low, high = quantiles_over_fits(curves, np.full(40, 1 / 40), 0.9)
+    np.testing.assert_array_equal([low, high], np.sort(curves, axis=0)[[1, -2]])
+    ends = quantiles_over_fits(curves, np.full(40, 1 / 40), 1 - 1e-13)
+    np.testing.assert_array_equal(ends, [curves.min(axis=0), curves.max(axis=0)])
 
 
 def test_a_band_of_members_needs_members():
@@ -99,12 +112,12 @@ def test_bands_and_intervals_are_percentiles_of_the_fits():
     fits = bootstrap(model, X, y, n_resamples=20, random_state=0)
     band = fits.density_band(X[:2], GRID, level=0.8)
     curves = np.array([fit.predict_dist(X[:2]).pdf_on(GRID) for fit in fits.models])
-    tails = np.quantile(curves, [0.1, 0.9], axis=0, method="inverted_cdf")
+    tails = central(curves, 0.1)
     np.testing.assert_allclose([band.lower, band.upper], tails)
     assert (band.level, band.source) == (0.8, "bootstrap")
     low, high = fits.intervals(X[:2], ("quantile", 0.9), level=0.8)
     answers = [fit.predict_dist(X[:2]).quantile(0.9) for fit in fits.models]
-    tails = np.quantile(answers, [0.1, 0.9], axis=0, method="inverted_cdf")
+    tails = central(np.array(answers), 0.1)
     np.testing.assert_allclose([low, high], tails)
 
 

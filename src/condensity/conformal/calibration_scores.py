@@ -11,6 +11,7 @@ is the set of all y whose p-value is above alpha.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,8 @@ from condensity._typing import Array, Mask
 
 #: Rounding errors of sums of weights, relative to the total weight.
 ROUNDING = 1e-12
+#: Share of equal scores above which a warning says that regions are larger than needed.
+MANY_TIES = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,3 +86,16 @@ class CalibrationScores:
 def _reversed_sums(weights: Array) -> Array:
     """Sums of each weight and those after it."""
     return np.asarray(np.cumsum(weights[::-1])[::-1])
+
+
+def warn_about_ties(scores: Array, n_outputs: int) -> None:
+    """Say that equal scores make regions larger; shares of draws are equal now and then."""
+    repeated = 1 - len(np.unique(scores)) / len(scores)
+    if n_outputs == 1 and repeated > MANY_TIES and len(scores) > 1:
+        warnings.warn(
+            f"{100 * repeated:.0f} % of the calibration scores are equal to another one, because "
+            "samples or values of y are repeated or y is far outside the densities: regions have "
+            "at least the coverage that is guaranteed, and may be larger than needed",
+            UserWarning,
+            stacklevel=3,
+        )

@@ -25,7 +25,7 @@ from condensity._utils.validation import (
     check_sample,
     remember_inputs,
 )
-from condensity.conformal.calibration_scores import CalibrationScores
+from condensity.conformal.calibration_scores import CalibrationScores, warn_about_ties
 from condensity.conformal.conformal_regions import ConformalRegions
 from condensity.conformal.conformity import conformity_of
 from condensity.distributions import _checks as checks
@@ -33,9 +33,6 @@ from condensity.distributions.base import Distribution
 from condensity.distributions.chunked import mixture_of
 from condensity.estimators.density_estimator import ConditionalDensityEstimator
 from condensity.estimators.lsce import LSCE
-
-#: Share of equal scores above which a warning says that regions are larger than needed.
-MANY_TIES = 0.05
 
 
 class Conformal(ConditionalDensityEstimator):
@@ -100,8 +97,10 @@ class Conformal(ConditionalDensityEstimator):
     -----
     ``guarantee(level)`` returns the coverage that is proved.  It is the level itself, except with
     folds: there it is ``1 - 2 alpha - 2 (1 - 1/K) / (n/K + 1)`` for ``level = 1 - alpha`` and K
-    folds of n samples [3]_, although the coverage is usually near the level or above it.  Coverage
-    is an average over samples, and over x: it may be lower for some x and higher for others.
+    folds of n samples [3]_, although the coverage is usually near the level or above it.  With
+    groups, n is the number of samples in the smallest group.  No guarantee is proved for folds with
+    ``by="z"``, whose bins differ between folds, or with ``likelihood_ratio``.  Coverage is an
+    average over samples, and over x: it may be lower for some x and higher for others.
 
     References
     ----------
@@ -206,7 +205,7 @@ class Conformal(ConditionalDensityEstimator):
             part = conformity_of(self.method, predict_dist(model, own), self.n_draws, rngs[k])
             scores = part.score(Y[held_out])
             parts.append(CalibrationScores.of(scores, weights[held_out], labels))
-        _warn_about_ties(np.concatenate([part.scores for part in parts]), Y.shape[1])
+        warn_about_ties(np.concatenate([part.scores for part in parts]), Y.shape[1])
         remember_inputs(self, X)
         self.estimators_, self.calibration_, self._seed = models, parts, rngs[-1]
         self.n_calibration_ = sum(len(part.scores) for part in parts)
@@ -285,14 +284,21 @@ class Conformal(ConditionalDensityEstimator):
         -------
         float
             Lower bound of the probability that a region contains y, for exchangeable samples; with
-            ``likelihood_ratio``, if the ratio is right.  With folds it takes them as equally large.
+            ``likelihood_ratio``, if the ratio is right.  With folds and groups it is the bound of
+            the group with the fewest samples.  It is 0 with folds and ``by="z"`` or
+            ``likelihood_ratio``, where no guarantee is proved.
         """
         check_is_fitted(self)
         alpha, folds = 1 - checks.probability(level), len(self.estimators_)
         if folds == 1:
             return level
-        extra = 2 * (1 - 1 / folds) / (self.n_calibration_ / folds + 1)
-        return max(0.0, 1 - 2 * alpha - extra)
+        bins = isinstance(self.by, str) and not self._given_groups  # others in each fold
+        if bins or self.likelihood_ratio is not None:
+            return 0.0
+        labels = np.concatenate([part.groups for part in self.calibration_])
+        fewest = np.unique(labels, return_counts=True)[1].min()
+        extra = 2 * (1 - 1 / folds) / (fewest / folds + 1)
+        return max(0.0, float(1 - 2 * alpha - extra))
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -331,6 +337,14 @@ class Conformal(ConditionalDensityEstimator):
         held_out = np.sort(np.concatenate([test for _, test in folds]))
         if not np.array_equal(held_out, rows) or len(folds) < 2:
             raise ValueError("cv must hold out every sample exactly once, in at least two folds")
+        for k, (train, test) in enumerate(folds):
+            common = np.intersect1d(rows[train], rows[test])
+            if len(common):
+                raise ValueError(
+                    "cv must not fit a model to the samples that calibrate it, but "
+                    f"{len(common)} of the held-out rows of split {k} are also in its training "
+                    "rows: remove them there"
+                )
         return folds
 
     def _edges(self, model: Any, X: Any, train: Indices) -> Array | None:
@@ -439,16 +453,3 @@ def _copy_of(rng: np.random.Generator) -> np.random.Generator:
     from copy import deepcopy
 
     return deepcopy(rng)
-
-
-def _warn_about_ties(scores: Array, n_outputs: int) -> None:
-    """Say that equal scores make regions larger; shares of draws are equal now and then."""
-    repeated = 1 - len(np.unique(scores)) / len(scores)
-    if n_outputs == 1 and repeated > MANY_TIES and len(scores) > 1:
-        warnings.warn(
-            f"{100 * repeated:.0f} % of the calibration scores are equal to another one, because "
-            "samples are repeated or y is far outside the densities: regions have at least the "
-            "coverage that is guaranteed, and may be larger than needed",
-            UserWarning,
-            stacklevel=3,
-        )

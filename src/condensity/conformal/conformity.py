@@ -4,7 +4,7 @@ The score lies in [0, 1]; it is uniform if the density is right.  Two kinds of r
 
 | method     | region of level t               | score of y                                  |
 |------------|---------------------------------|---------------------------------------------|
-| "quantile" | central interval                | ``1 - 2 min(F(y), 1 - F(y))``               |
+| "quantile" | central interval                | ``1 - 2 min(P(Y <= y), P(Y >= y))``, >= 0   |
 | "hpd"      | highest-density region          | ``P(p(Y) >= p(y))``                         |
 
 For several outputs the second score is a share of draws from the density.  The draws are made
@@ -51,8 +51,9 @@ class CentralIntervals:
     def score(self, Y: Array) -> Array:
         """Scores of one point for each row: (m,)."""
         below = self.dist.prob(-np.inf, Y[:, 0])
-        above = self.dist.prob(Y[:, 0], np.inf)
-        return 1 - 2 * np.minimum(below, above)
+        # prob leaves the lower end out, and y may have a probability of its own.
+        above = self.dist.prob(np.nextafter(Y[:, 0], -np.inf), np.inf)
+        return np.asarray(np.maximum(1 - 2 * np.minimum(below, above), 0.0))
 
     def regions(self, levels: Array) -> list[Array]:
         """Intervals of each row."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condensity._typing import Array
+from condensity._typing import Array, Mask
 from condensity._utils.composites import predict_dist
 from condensity._utils.parameters import check_count, check_rng
 from condensity._utils.validation import check_same_length, check_targets
@@ -29,6 +29,10 @@ LEVELS = np.concatenate([10.0 ** -np.arange(12, 1, -1.0), np.linspace(0.05, 0.5,
 NODES = 12
 #: Least distance of two edges of bins.
 GAP = 1e-9
+#: Slopes above which draws come from quantiles: rejection takes as many tries as the slope.
+MOST_TRIES = 50.0
+#: Draws from the old density at once.
+DRAWS = 1 << 18
 
 
 class RecalibratedDistribution(Distribution):
@@ -96,8 +100,12 @@ class RecalibratedDistribution(Distribution):
 
     def _slope_at(self, y: Array) -> Array:
         """Slope of the map at points ``y`` (m, k): (m, k)."""
-        bins = (y[:, :, None] > self._edges[:, None, :]).sum(axis=2)
-        return np.asarray(self.slopes[bins])
+        return np.asarray(self.slopes[self._bins_at(y, self._edges)])
+
+    @staticmethod
+    def _bins_at(y: Array, edges: Array) -> Array:
+        """Bins of points ``y`` (m, k) between ``edges`` (m, n_bins - 1): (m, k)."""
+        return np.asarray((y[:, :, None] > edges[:, None, :]).sum(axis=2))
 
     def log_pdf(self, Y: ArrayLike) -> Array:
         y = checks.rows_of(Y, len(self), 1)
@@ -178,16 +186,33 @@ class RecalibratedDistribution(Distribution):
 
     def sample(self, n: int = 1, random_state: Any = None) -> Array:
         n, rng = check_count("n", n, low=0), check_rng(random_state)
-        out, count = np.empty((len(self), n)), np.zeros(len(self), dtype=int)
-        while len(self) and count.min() < n:  # rejection
-            tries = int(np.ceil((n - count.min()) * self.slopes.max())) + 5
-            draws = self.dist.sample(tries, rng)
-            accepted = rng.random(draws.shape) * self.slopes.max() < self._slope_at(draws)
-            for i, (own, keep) in enumerate(zip(draws, accepted, strict=True)):
-                new = own[keep][: n - count[i]]
-                out[i, count[i] : count[i] + len(new)] = new
-                count[i] += len(new)
+        out, u = np.empty((len(self), n)), rng.random((len(self), n))
+        steep = self.slopes[np.searchsorted(self.values[1:-1], u, side="right")] > MOST_TRIES
+        levels = np.interp(u, self.values, self.levels)
+        levels = np.clip(levels, np.finfo(float).tiny, 1 - np.finfo(float).epsneg)
+        for i in np.flatnonzero(steep.any(axis=1)):
+            out[i, steep[i]] = self.dist[i : i + 1].quantile(levels[i, steep[i]])[0]
+        for own, free, draws in zip(out, ~steep, self._flat_draws(~steep, rng), strict=True):
+            own[free] = draws
         return out
+
+    def _flat_draws(self, wanted: Mask, rng: np.random.Generator) -> list[Array]:
+        """For each row, as many draws as ``wanted`` (m, n) says, outside the steep bins."""
+        missing = wanted.sum(axis=1)
+        found: list[Array] = [np.empty(0) for _ in missing]
+        chances = np.where(self.slopes > MOST_TRIES, 0.0, self.slopes)
+        tries_each = chances.max() / (chances @ np.diff(self.levels))
+        while (missing > 0).any():  # rejection
+            rows = np.flatnonzero(missing > 0)
+            most = max(1, DRAWS // len(rows))
+            tries = min(int(np.ceil(missing.max() * tries_each)) + 5, most)
+            draws = self.dist[rows].sample(tries, rng)
+            chance = chances[self._bins_at(draws, self._edges[rows])]
+            accepted = rng.random(draws.shape) * chances.max() < chance
+            for i, own, keep in zip(rows, draws, accepted, strict=True):
+                new = own[keep][: missing[i]]
+                found[i], missing[i] = np.append(found[i], new), missing[i] - len(new)
+        return found
 
     def squared_norm(self) -> Array:
         y, share = self._rule()

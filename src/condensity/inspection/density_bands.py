@@ -132,13 +132,13 @@ def members_of(density: Ensemble) -> Iterator[tuple[float, Ensemble]]:
 
 def quantiles_over_fits(curves: Array, shares: Array, level: float) -> tuple[Array, Array]:
     """Ends of the central share ``level`` of ``curves`` (fits, ...), with weights (fits,)."""
+    tail, shares = 0.5 * (1.0 - level), shares / shares.sum()
+    return _least_with(curves, shares, tail), -_least_with(-curves, shares, tail)
+
+
+def _least_with(curves: Array, shares: Array, tail: float) -> Array:
+    """At each point, the smallest value that a share ``tail`` of ``curves`` does not exceed."""
     order = np.argsort(curves, axis=0, kind="stable")
+    index = np.argmax(np.cumsum(shares[order], axis=0) >= tail - 1e-12, axis=0)
     ranked = np.take_along_axis(curves, order, axis=0)
-    total = np.cumsum(shares[order] / shares.sum(), axis=0)
-    tail = 0.5 * (1.0 - level)
-
-    def at(least: float) -> Array:
-        index = np.argmax(total >= least - 1e-12, axis=0)
-        return np.asarray(np.take_along_axis(ranked, index[None], axis=0)[0])
-
-    return at(tail), at(1.0 - tail)
+    return np.asarray(np.take_along_axis(ranked, index[None], axis=0)[0])
