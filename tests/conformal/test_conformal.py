@@ -347,6 +347,8 @@ def test_the_guarantee_of_folds_and_groups_is_that_of_the_smallest_group():
     splits = list(KFold(5, shuffle=True, random_state=0).split(X))
     labels = Conformal(BASE, cv=splits).fit(X, y, groups=few)
     assert labels.guarantee(0.9) == pytest.approx(expected)
+    random = Conformal(BASE, cv=5, random_state=0).fit(X, y, groups=few)  # without a warning
+    assert random.guarantee(0.9) == pytest.approx(expected)
     threshold = np.sort(X[:, 0])[30]
     function = Conformal(BASE, cv=5, by=lambda X: X[:, 0] < threshold, random_state=0).fit(X, y)
     assert function.guarantee(0.9) == pytest.approx(expected)

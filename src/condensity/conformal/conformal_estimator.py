@@ -330,10 +330,10 @@ class Conformal(ConditionalDensityEstimator):
                     "samples or fewer folds"
                 )
             seed = int(rng.integers(2**31))
-            splitter: Any = KFold(int(self.cv), shuffle=True, random_state=seed)
+            # Random folds ignore groups, which are only calibrated by themselves.
+            folds = list(KFold(int(self.cv), shuffle=True, random_state=seed).split(X, y))
         else:
-            splitter = check_cv(self.cv)
-        folds = list(splitter.split(X, y, groups))
+            folds = list(check_cv(self.cv).split(X, y, groups))
         held_out = np.sort(np.concatenate([test for _, test in folds]))
         if not np.array_equal(held_out, rows) or len(folds) < 2:
             raise ValueError("cv must hold out every sample exactly once, in at least two folds")
