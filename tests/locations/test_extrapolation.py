@@ -40,6 +40,29 @@ def test_values_are_moved_towards_the_middle_until_they_are_in_the_box():
     np.testing.assert_array_equal(found[inside], values[inside])
 
 
+def test_the_gradient_of_limited_values_is_a_complex_step():
+    """Beside the faces the limited value is analytic, if the nearest face is known."""
+    rng = np.random.default_rng(0)
+    box, axis = a_box(), rng.normal(size=3)
+    values = box.middle + rng.normal(size=(100, 3)) * [4.0, 0.3, 1.0]
+    found = box.gradient(values, axis)
+    for row, gradient in zip(values, found, strict=True):
+        offset = row - box.middle
+        faces = np.where(offset > 0, box.above, -box.below)
+        j = np.argmax(offset / faces)
+        for k in range(3):
+            moved = offset + 1e-30j * np.eye(3)[k]
+            ratio = moved[j] / faces[j] if offset[j] / faces[j] > 1 else 1.0
+            expected = (axis @ (moved / ratio)).imag / 1e-30
+            np.testing.assert_allclose(gradient[k], expected, rtol=1e-12, atol=1e-13)
+
+
+def test_one_output_at_its_limit_does_not_change():
+    box = LocationRange(np.array([0.1]), np.array([0.7]), np.array([1.3]))
+    found = box.gradient(np.array([[9.0], [-9.0], [1.0], [np.nan]]), np.array([3.0]))
+    np.testing.assert_array_equal(found, [[0.0], [0.0], [3.0], [3.0]])
+
+
 def test_values_that_are_no_numbers_stay_to_be_refused_later():
     box = LocationRange(np.zeros(2), np.ones(2), np.ones(2))
     values = np.array([[np.nan, 5.0], [np.inf, 0.0], [5.0, 1.0]])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from condensity._typing import Array
+from condensity._typing import Array, Indices
 
 #: Half the length of the box of allowed values, in units of half the range of the values at the
 #: training samples; both have the same centre.
@@ -47,11 +47,38 @@ class LocationRange:
 
     def limit(self, values: Array) -> Array:
         """``values`` (m, dy) within the box; those that are not finite stay."""
-        offset = values - self.middle
-        ratio = np.max(np.maximum(offset / self.above, -offset / self.below), axis=1)
-        far = np.flatnonzero((ratio > 1.0) & np.isfinite(ratio))
+        offset, shares = self._shares(values)
+        far, ratio = _beyond(shares)
         if not len(far):
             return values
         values = values.copy()
-        values[far] = self.middle + offset[far] / ratio[far, None]
+        values[far] = self.middle + offset[far] / ratio
         return values
+
+    def gradient(self, values: Array, axis: Array) -> Array:
+        """The gradient of ``axis . limit(values)`` with respect to the values, (m, dy).
+
+        With ``o = values - middle``, a value beyond the box becomes ``middle + o / r``.  Here
+        ``r = o_j / f`` is the largest ratio, that of output j, and f is constant.  So the gradient
+        is ``(axis - (axis . o / o_j) e_j) / r``, which is zero for one output.
+        """
+        offset, shares = self._shares(values)
+        far, ratio = _beyond(shares)
+        found = np.tile(axis, (len(values), 1))
+        nearest = shares[far].argmax(axis=1)
+        o = offset[far]
+        found[far, nearest] -= (o / o[np.arange(len(far)), nearest, None]) @ axis
+        found[far] /= ratio
+        return found
+
+    def _shares(self, values: Array) -> tuple[Array, Array]:
+        """Offsets from the middle, and their ratios to the distances of the faces, (m, dy)."""
+        offset = values - self.middle
+        return offset, np.maximum(offset / self.above, -offset / self.below)
+
+
+def _beyond(shares: Array) -> tuple[Indices, Array]:
+    """The rows with a finite largest ratio above 1, and these ratios, (k, 1)."""
+    ratio = np.max(shares, axis=1)
+    far = np.flatnonzero((ratio > 1.0) & np.isfinite(ratio))
+    return far, ratio[far, None]
