@@ -1,5 +1,7 @@
 """Derivatives in closed form against extrapolated differences of the answers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from condensity._utils import numerics
 from condensity.fitting.gaussian_process import SmoothFunction
 from condensity.fitting.trees import TreeSum
 from condensity.inspection import moving_gaussians, slopes
+from condensity.locations.extrapolation import LocationRange
 from condensity.locations.location import Constant, Plane, ReducedFunction
 
 PROPERTIES = ["mean", "spread", ("quantile", 0.9), ("quantile", 0.02), ("above", 1.2)]
@@ -98,6 +101,51 @@ def test_slopes_of_each_of_several_outputs_are_those_of_its_marginal():
         expected = (up.quantile(0.3) - down.quantile(0.3)) / (2 * h)
         found = slopes(model, X[:5], ("quantile", 0.3), output=j).values[:, 0]
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+
+
+def located(location, dy, n=150):
+    """Samples with one or two outputs, and a model of them with this location."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2))
+    Y = np.column_stack([X[:, 0], X[:, 1] - 0.5 * X[:, 0]]) + 0.3 * rng.normal(size=(n, 2))
+    n_components = dy if location == "linear" else 1
+    options = QUICK | {"n_members": 1, "bandwidth": (0.6, 0.4), "penalty": 0.1}
+    return X, LSCE(n_components, location=location, **options).fit(X, Y[:, :dy])
+
+
+def check_limited_slopes(model, X, dy, limited):
+    """Slopes of the mean against differences; ``limited`` rows or more are beyond the limits."""
+    for _, part in model._density.parts:
+        moved = part.frame.inputs(X)[1] != part.location(part.scaling.apply(X))
+        assert moved.any(axis=1).sum() >= limited
+    for j in range(dy):
+        found = slopes(model, X, "mean", method="exact", output=j).values
+        for i, step in enumerate(1e-5 * np.eye(2)):
+            up, down = (model.predict(X + s * step).reshape(-1, dy)[:, j] for s in (1, -1))
+            np.testing.assert_allclose(found[:, i], (up - down) / 2e-5, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("location", ["linear", "smooth"])
+@pytest.mark.parametrize("dy", [1, 2])
+def test_slopes_ten_standard_deviations_away_are_those_of_the_limited_location(location, dy):
+    _, model = located(location, dy)
+    far = np.array([[10.0, 0.0], [3.0, 10.0], [-10.0, 6.0], [0.5, -10.0]])
+    check_limited_slopes(model, far, dy, 2)
+
+
+@pytest.mark.parametrize("location", ["linear", "smooth", "reduced"])
+@pytest.mark.parametrize("dy", [1, 2])
+def test_slopes_follow_limits_where_the_weights_change_too(location, dy):
+    """Limits that are narrower than the samples, so that many kernels have weight."""
+    X, model = located(location, dy)
+    parts = []
+    for share, part in model._density.parts:
+        values = part.location(part.scaling.apply(X))
+        middle, half = values.mean(axis=0), 0.5 * values.std(axis=0)
+        limits = LocationRange(middle, 0.9 * half, 1.2 * half)
+        parts.append((share, replace(part, limits=limits)))
+    model._density = replace(model._density, parts=parts)
+    check_limited_slopes(model, X[:20], dy, 8)
 
 
 def test_blocks_of_rows_do_not_change_the_slopes(model, monkeypatch):
@@ -198,4 +246,4 @@ def test_one_row_does_not_give_a_step():
 
 def test_unknown_locations_are_refused_by_name():
     with pytest.raises(moving_gaussians.SteepLocationError, match="ndarray"):
-        moving_gaussians.location_slope(np.zeros(2), np.zeros((1, 2)), np.ones(1))
+        moving_gaussians.location_slope(np.zeros(2), np.zeros((1, 2)), np.ones((1, 1)))

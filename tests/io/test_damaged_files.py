@@ -151,7 +151,12 @@ DAMAGE = [
     ),
     (
         "LSCE",
-        lambda c, a: array_at(part_of(c)["limits"]["fields"], "reach", a).fill(0.0),
+        lambda c, a: array_at(part_of(c)["limits"]["fields"], "below", a).fill(0.0),
+        "range of a location",
+    ),
+    (
+        "LSCE",
+        lambda c, a: array_at(part_of(c)["limits"]["fields"], "above", a).fill(0.0),
         "range of a location",
     ),
     (

@@ -285,7 +285,7 @@ STORED_FIELDS = {
     "Density": ["x_scaling", "y_scaling", "W", "U", "V", "log_alpha", "sigma_z", "sigma_y"],
     "Ensemble": ["parts", "y_scaling", "x_scaling", "W", "stretch", "bounds"],
     "LogisticModel": ["scaling", "intercept", "slope"],
-    "LocationRange": ["middle", "reach"],
+    "LocationRange": ["middle", "below", "above"],
     "NeighborDensity": ["x_scaling", "y_scaling", "sample", "epsilon", "sigma_y"],
     "Plane": ["intercept", "slope"],
     "PredictedInput": ["axis", "mean", "sd"],

@@ -12,28 +12,59 @@ QUICK = {"n_starts": 1, "max_iter": 3, "n_members": 2, "random_state": 0}
 LOCATIONS = ["none", "linear", "smooth", "trees", "flexible", "reduced", LinearRegression()]
 
 
-def limited_by_loops(values, middle, reach):
+def limited_by_loops(values, box):
     rows = []
     for row in values:
-        ratio = max([1.0, *(abs(v - c) / r for v, c, r in zip(row, middle, reach, strict=True))])
-        rows.append([c + (v - c) / ratio for v, c in zip(row, middle, strict=True)])
+        ratio = 1.0
+        for v, c, below, above in zip(row, box.middle, box.below, box.above, strict=True):
+            ratio = max(ratio, (v - c) / above if v > c else (c - v) / below)
+        rows.append([c + (v - c) / ratio for v, c in zip(row, box.middle, strict=True)])
     return rows
+
+
+def a_box():
+    middle, below, above = [1.0, -2.0, 0.5], [3.0, 0.5, 1.0], [1.0, 0.6, 4.0]
+    return LocationRange(np.array(middle), np.array(below), np.array(above))
 
 
 def test_values_are_moved_towards_the_middle_until_they_are_in_the_box():
     rng = np.random.default_rng(0)
-    box = LocationRange(np.array([1.0, -2.0, 0.5]), np.array([3.0, 0.5, 1.0]))
-    values = box.middle + rng.normal(size=(200, 3)) * [10.0, 0.3, 1.0]
+    box = a_box()
+    low, high = box.middle - box.below, box.middle + box.above
+    values = box.middle + rng.normal(size=(200, 3)) * [4.0, 0.3, 1.0]
     found = box.limit(values)
-    np.testing.assert_allclose(found, limited_by_loops(values, box.middle, box.reach), rtol=1e-12)
-    assert (np.abs(found - box.middle) <= box.reach * (1 + 1e-12)).all()
-    inside = (np.abs(values - box.middle) <= box.reach).all(axis=1)
+    np.testing.assert_allclose(found, limited_by_loops(values, box), rtol=1e-12)
+    assert ((found >= low - 1e-12) & (found <= high + 1e-12)).all()
+    inside = ((values >= low) & (values <= high)).all(axis=1)
     assert 20 < inside.sum() < 180
     np.testing.assert_array_equal(found[inside], values[inside])
 
 
+def test_the_gradient_of_limited_values_is_a_complex_step():
+    """Beside the faces the limited value is analytic, if the nearest face is known."""
+    rng = np.random.default_rng(0)
+    box, axis = a_box(), rng.normal(size=3)
+    values = box.middle + rng.normal(size=(100, 3)) * [4.0, 0.3, 1.0]
+    found = box.gradient(values, axis)
+    for row, gradient in zip(values, found, strict=True):
+        offset = row - box.middle
+        faces = np.where(offset > 0, box.above, -box.below)
+        j = np.argmax(offset / faces)
+        for k in range(3):
+            moved = offset + 1e-30j * np.eye(3)[k]
+            ratio = moved[j] / faces[j] if offset[j] / faces[j] > 1 else 1.0
+            expected = (axis @ (moved / ratio)).imag / 1e-30
+            np.testing.assert_allclose(gradient[k], expected, rtol=1e-12, atol=1e-13)
+
+
+def test_one_output_at_its_limit_does_not_change():
+    box = LocationRange(np.array([0.1]), np.array([0.7]), np.array([1.3]))
+    found = box.gradient(np.array([[9.0], [-9.0], [1.0], [np.nan]]), np.array([3.0]))
+    np.testing.assert_array_equal(found, [[0.0], [0.0], [3.0], [3.0]])
+
+
 def test_values_that_are_no_numbers_stay_to_be_refused_later():
-    box = LocationRange(np.zeros(2), np.ones(2))
+    box = LocationRange(np.zeros(2), np.ones(2), np.ones(2))
     values = np.array([[np.nan, 5.0], [np.inf, 0.0], [5.0, 1.0]])
     np.testing.assert_array_equal(box.limit(values), [*values[:2], [1.0, 0.2]])
 
@@ -41,8 +72,24 @@ def test_values_that_are_no_numbers_stay_to_be_refused_later():
 def test_the_box_is_the_range_at_the_samples_and_its_length_on_both_sides():
     X = np.array([[-1.0], [0.0], [3.0]])
     box = LocationRange.of(lambda x: np.hstack([2 * x, 0 * x, 5 - x]), X)
-    np.testing.assert_allclose(box.middle, [2.0, 0.0, 4.0])
-    np.testing.assert_allclose(box.reach, [REACH * 4.0, REACH * LEAST_HALF, REACH * 2.0])
+    centre, reach = np.array([2.0, 0.0, 4.0]), REACH * np.array([4.0, LEAST_HALF, 2.0])
+    np.testing.assert_allclose(box.middle, [4 / 3, 0.0, 13 / 3])
+    np.testing.assert_allclose(box.middle - box.below, centre - reach)
+    np.testing.assert_allclose(box.middle + box.above, centre + reach)
+
+
+def test_relations_between_three_outputs_hold_for_limited_values():
+    """The centre of the ranges does not satisfy ``m3 = m1 + m2 + 1``; the mean does."""
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.2, 0.2]])
+
+    def function(x):
+        return np.column_stack([x[:, 0], x[:, 1], x.sum(axis=1) + 1.0])
+
+    box = LocationRange.of(function, X)
+    far = function(np.array([[50.0, 0.0], [0.0, -90.0], [7.0, 8.0]]))
+    limited = box.limit(far)
+    assert (np.abs(limited - far).max(axis=1) > 1.0).all()
+    np.testing.assert_allclose(limited[:, 2], limited[:, 0] + limited[:, 1] + 1.0, rtol=1e-12)
 
 
 def prices(n=80):

@@ -190,7 +190,7 @@ def _frame_data(
         "location": terms_of(location).as_page_data(),
         "limits": None
         if limits is None
-        else {"middle": encode_array(limits.middle), "reach": encode_array(limits.reach)},
+        else {name: encode_array(array) for name, array in vars(limits).items()},
         "predicted": None
         if predicted is None
         else {

@@ -116,11 +116,10 @@ def _of_members(
     inputs, m = part.frame.inputs(X)
     axis = np.zeros(m.shape[1])
     axis[output] = density.y_scaling.sd[output]
-    slope = location_slope(part.location, standardised, axis)
+    slope = _limited_slope(part, standardised, axis)
     extra = None
     if part.predicted is not None:
-        along = location_slope(part.location, standardised, part.predicted.axis)
-        extra = along / part.predicted.sd
+        extra = _limited_slope(part, standardised, part.predicted.axis) / part.predicted.sd
 
     def pull(G: Array) -> Array:
         by_input = sum(
@@ -161,25 +160,34 @@ def _inverse(sd: Array) -> Array:
     return np.divide(1.0, sd, out=np.zeros_like(sd), where=sd > 0)
 
 
-def location_slope(location: object, X: Array, axis: Array) -> Array:
-    """The derivative of ``axis . m(x)`` with respect to standardised x, (m, dx)."""
+def _limited_slope(part: AveragedMembers, X: Array, axis: Array) -> Array:
+    """The derivative of ``axis . m(x)`` for the limited location, by standardised x, (m, dx)."""
+    if part.limits is None:
+        axes = np.broadcast_to(axis, (len(X), len(axis)))
+    else:
+        axes = part.limits.gradient(part.location(X), axis)
+    return location_slope(part.location, X, axes)
+
+
+def location_slope(location: object, X: Array, axes: Array) -> Array:
+    """The derivative of ``axis . m(x)`` by standardised x, (m, dx), with an axis for each row."""
     if isinstance(location, Constant):
         return np.zeros(X.shape)
     if isinstance(location, Plane):
-        return np.tile(location.slope @ axis, (len(X), 1))
+        return np.asarray(axes @ location.slope.T)
     if isinstance(location, SmoothFunction):
-        return _slope_of_process(location, X, axis)
+        return _slope_of_process(location, X, axes)
     if isinstance(location, ReducedFunction):
-        return _slope_of_process(location.function, X @ location.W.T, axis) @ location.W
+        return _slope_of_process(location.function, X @ location.W.T, axes) @ location.W
     if isinstance(location, WeightedFunctions):
         parts = zip(location.weights, location.functions, strict=True)
-        return np.asarray(sum(weight * location_slope(f, X, axis) for weight, f in parts))
+        return np.asarray(sum(weight * location_slope(f, X, axes) for weight, f in parts))
     raise SteepLocationError(type(location).__name__)
 
 
-def _slope_of_process(function: SmoothFunction, X: Array, axis: Array) -> Array:
+def _slope_of_process(function: SmoothFunction, X: Array, axes: Array) -> Array:
     """The derivative of ``sum_c A_c (exp(-1/2 |(x - c) / l|^2) + slope x . c)``."""
-    A, centers = function.coefficients @ axis, function.centers
+    A, centers = axes @ function.coefficients.T, function.centers
     R = covariances(X, centers, function.lengths, 0.0) - 1.0
     R *= A
     curved = (R @ centers - R.sum(axis=1)[:, None] * X) / function.lengths**2

@@ -28,7 +28,8 @@ def check_location_range(limits: Any, dy: int) -> None:
     """Check the limits of a location."""
     check_kind("the range of a location", limits, LocationRange)
     check_array("the middle of a location", limits.middle, (dy,))
-    check_array("the range of a location", limits.reach, (dy,), least=1 / STANDARD)
+    for distances in (limits.below, limits.above):
+        check_array("the range of a location", distances, (dy,), least=1 / STANDARD)
 
 
 def check_predicted(predicted: Any, dy: int) -> None:

@@ -42,8 +42,11 @@ function locationAt({ intercept, slope, bells, trees }, x) {
 /** Values outside the limits, moved towards the middle by a common factor. */
 function limited(limits, m) {
   if (!limits) return m;
-  const { middle, reach } = limits;
-  const ratio = m.reduce((top, value, j) => Math.max(top, Math.abs(value - middle[j]) / reach[j]), 1);
+  const { middle, below, above } = limits;
+  const ratio = m.reduce((top, value, j) => {
+    const offset = value - middle[j];
+    return Math.max(top, offset / above[j], -offset / below[j]);
+  }, 1);
   return m.map((value, j) => middle[j] + (value - middle[j]) / ratio);
 }
 
