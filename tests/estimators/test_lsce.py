@@ -419,7 +419,8 @@ def test_all_is_chosen_with_some_of_the_samples_and_fitted_to_all():
     part = model._density.parts[-1][1]
     member = part.members[0]
     drawn = np.abs(part.scaling.apply(X) @ member.W.T - member.U.T).min(axis=1) < 1e-9
-    assert len(part.members[0].U) == 80  # all of them are centres
+    assert len(member.W) == 1
+    assert len(member.U) == 80  # all of them are centres
     assert drawn.sum() == 80
     alone = LSCE(1, subsample=None, cv=folds(drawn), **settings).fit(X[drawn], y[drawn])
     assert alone.bandwidth_ == model.bandwidth_

@@ -145,6 +145,7 @@ def test_more_samples_give_a_better_density_and_calibrated_intervals(fits):
     assert 0.87 < inside < 0.93
     truth = np.array([[1.0, 1.0, 0.0, 0.0]]) / np.sqrt(2)
     assert subspace_error(large.components_, truth) < 0.05
+    assert subspace_error(large.components_, truth) < subspace_error(small.components_, truth)
 
 
 def test_the_answer_does_not_depend_on_the_number_of_jobs(fits):
