@@ -1,71 +1,163 @@
-"""Likelihood of a Gaussian process on ``A x``, as a function of the matrix A.
+"""Likelihood of a mean and a variance that are smooth functions of ``z = W x``.
 
-The covariance of the function values at two inputs is ``a exp(-|A (x - x')|^2 / 2) + 1``, and that
-of sample i with itself is larger by ``b d_i``, with given shapes d of the noise.  With the
-covariance K of the samples, and the covariance between outputs at its best value, minus the log
-likelihood divided by n is, up to a constant,
+Given z, the outputs have the normal distribution with the mean ``m(z)`` and the covariance
+``v(z) S``.  Both m and the logarithm of v are Gaussian processes with Gaussian covariances, each
+with a length scale and a height of its own.  A process is a sum of random Fourier features [1]_,
 
-    dy / (2 n) log det K + 1/2 log det(Y^T K^-1 Y).
+    height sqrt(2 / J) cos(omega_j^T z / length)  and  height sqrt(2 / J) sin(omega_j^T z / length)
 
-If y depends on x through ``W x`` alone, the rows of the best A lie in the row space of W.
+for J / 2 normal frequencies omega_j, with independent normal coefficients.  The features of m also
+contain a constant, and its coefficients have the covariance S between outputs.
+
+The coefficients of m are integrated out, and S is at its best value.  With the features P of m and
+``D = diag(n w_i / v_i)``, minus the log likelihood is, up to a constant,
+
+    1/2 sum_i n w_i dy log v_i + dy / 2 log det B + n / 2 log det (Y^T D Y - Y^T D P B^-1 P^T D Y)
+
+where ``B = P^T D P + I``.  The coefficients c of the logarithm of v are variables of the
+minimisation; Laplace's approximation with the expected Hessian integrates them out.  With its
+features R, this adds ``|c|^2 / 2 + 1/2 log det(dy / 2 R^T diag(n w) R + I)``.
+
+References
+----------
+.. [1] A. Rahimi, B. Recht, "Random features for large-scale kernel machines," NIPS 2007.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from condensity._typing import Array
 from condensity.fitting.gaussian_process import inverse_and_log_det
-from condensity.fitting.kernels import gaussian, squared_distances
 
-#: Limits of the logarithms of b and a; beyond them the value is constant.
-LIMITS = np.log([[1e-5, 1e3], [1e-4, 1e4]])
-#: Added to the diagonal, relative to a: nearby inputs have almost the same covariances.
-JITTER = 1e-6
+#: Number of features of each process, an even number.
+N_FEATURES = 40
+#: Standard deviation of the constant in the mean, in units of the noise.
+CONSTANT = 3.0
+#: Added to the variance v, whose process has the mean 1: the density of a sample that lies on the
+#: mean by chance must not grow without limit.
+FLOOR = 0.01
+#: Limits of the logarithm of v, and of those of lengths and heights; beyond them the value does not
+#: depend on them, except for the prior.
+LIMIT, LOG_LIMIT = 20.0, 5.0
+#: Prior of the logarithms of both lengths, of the height of m and of the height of log v: means
+#: and standard deviations.
+PRIOR_MEANS = np.array([np.log(1.5), np.log(1.5), 1.0, 0.0])
+PRIOR_SDS = np.array([1.0, 1.0, 2.0, 1.0])
+
+
+@cache
+def random_frequencies(dz: int) -> Array:
+    """The frequencies of m and log v, (2, J / 2, dz).  They are always the same."""
+    return np.random.default_rng(0).standard_normal((2, N_FEATURES // 2, dz))
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The features of one process at the samples: first the cosines, then the sines."""
+
+    values: Array  # (n, J)
+    angles: Array  # (n, J / 2)
+    frequencies: Array  # (J / 2, dz), divided by the length
+
+    @classmethod
+    def of(cls, Z: Array, omega: Array, length: float, height: float) -> Features:
+        """The features at ``Z`` (n, dz)."""
+        frequencies = omega / length
+        angles = Z @ frequencies.T
+        values = np.hstack([np.cos(angles), np.sin(angles)])
+        values *= height / np.sqrt(len(omega))
+        return cls(values, angles, frequencies)
+
+    def pull(self, by_values: Array) -> tuple[Array, float, float]:
+        """Derivatives from those by the values (n, J): by Z, by log length and by log height."""
+        half = len(self.frequencies)
+        cosines, sines = self.values[:, :half], self.values[:, half:]
+        by_angles = by_values[:, half:] * cosines - by_values[:, :half] * sines
+        by_length = -float(np.vdot(by_angles, self.angles))
+        return by_angles @ self.frequencies, by_length, float(np.vdot(by_values, self.values))
 
 
 @dataclass(frozen=True, eq=False)
 class ProcessLikelihood:
-    """Minus the log likelihood, divided by the number of samples."""
+    """Minus the log likelihood, divided by the number of samples, as a function of W."""
 
     X: Array  # (n, dx)
-    Y: Array  # (n, dy) with the mean 0
-    noise_shape: Array  # (n,)
+    Y: Array  # (n, dy)
+    counts: Array  # (n,) n w, with the mean 1
 
-    def at(self, A: Array, logs: Array) -> tuple[float, Array, Array]:
+    @property
+    def first(self) -> Array:
+        """Parameters to start from: logarithms of lengths and heights, then c."""
+        return np.concatenate([PRIOR_MEANS, np.zeros(N_FEATURES)])
+
+    def at(self, W: Array, parameters: Array) -> tuple[float, Array, Array]:
         """The value and its derivatives.
 
         Parameters
         ----------
-        A : ndarray of shape (dz, dx)
-            The matrix.
-        logs : ndarray of shape (2,)
-            Logarithms of b and a.
+        W : ndarray of shape (dz, dx)
+            The directions.
+        parameters : ndarray of shape (4 + J,)
+            Logarithms of the lengths of m and log v and of their heights, and the coefficients c.
 
         Returns
         -------
-        float, ndarray of shape (dz, dx), ndarray of shape (2,)
-            The value, and its derivatives with respect to ``A`` and ``logs``.
+        float, ndarray of shape (dz, dx), ndarray of shape (4 + J,)
+            The value, and its derivatives with respect to ``W`` and ``parameters``.
         """
-        inside = (logs > LIMITS[:, 0]) & (logs < LIMITS[:, 1])
-        (n, dy), (noise, height) = self.Y.shape, np.exp(np.clip(logs, *LIMITS.T))
-        Z = self.X @ A.T
-        bells = height * gaussian(squared_distances(Z, Z), 1.0)
-        bells[np.diag_indices(n)] *= 1.0 + JITTER
-        K = bells + 1.0
-        K[np.diag_indices(n)] += noise * self.noise_shape
-        inverse, log_det = inverse_and_log_det(K)
-        B = inverse @ self.Y
-        S = self.Y.T @ B
+        logs, c = parameters[:4], parameters[4:]
+        lengths, heights = np.exp(np.clip(logs, -LOG_LIMIT, LOG_LIMIT)).reshape(2, 2)
+        Z, omega = self.X @ W.T, random_frequencies(len(W))
+        mean, scale = (Features.of(Z, *own) for own in zip(omega, lengths, heights, strict=True))
+        log_v = scale.values @ c
+        inside = abs(log_v) < LIMIT
+        bare = np.exp(np.clip(log_v, -LIMIT, LIMIT))
+        value, by_mean, by_v = self._given_variance(mean.values, bare + FLOOR)
+        excess, by_scale = self._laplace(scale.values)
+        by_log_v = by_v * bare * inside
+        standard = (logs - PRIOR_MEANS) / PRIOR_SDS
+        value += excess + 0.5 * float(c @ c + standard @ standard)
+        by_Z, *by_logs = mean.pull(by_mean)
+        more_Z, *more_logs = scale.pull(by_scale + np.outer(by_log_v, c))
+        by_own = np.array([by_logs[0], more_logs[0], by_logs[1], more_logs[1]])
+        by_own = by_own * (abs(logs) < LOG_LIMIT) + standard / PRIOR_SDS
+        by_c = scale.values.T @ by_log_v + c
+        n = len(self.X)
+        return value / n, (by_Z + more_Z).T @ self.X / n, np.append(by_own, by_c) / n
+
+    def _given_variance(self, features: Array, v: Array) -> tuple[float, Array, Array]:
+        """The terms of the mean, with derivatives by its features (n, J) and by v (n,)."""
+        n, dy = self.Y.shape
+        P = np.column_stack([features, np.full(n, CONSTANT)])
+        precision = self.counts / v
+        PD = P * precision[:, None]
+        B = PD.T @ P
+        B[np.diag_indices_from(B)] += 1.0
+        inverse, log_det = inverse_and_log_det(B)
+        A = inverse @ (PD.T @ self.Y)
+        residuals = self.Y - P @ A
+        S = (residuals * precision[:, None]).T @ self.Y / n
+        S = 0.5 * (S + S.T)
         S[np.diag_indices(dy)] += 1e-10 * np.diagonal(S) + 1e-300
         S_factor = cho_factor(S, lower=True)
-        value = 0.5 * dy * log_det / n + float(np.sum(np.log(np.diagonal(S_factor[0]))))
-        # The derivative of the value with respect to K is M / 2.
-        M = dy / n * inverse - B @ cho_solve(S_factor, B.T)
-        R = M * bells
-        by_matrix = (R @ Z - R.sum(axis=1)[:, None] * Z).T @ self.X
-        by_noise = 0.5 * noise * (np.diagonal(M) @ self.noise_shape)
-        return value, by_matrix, inside * np.array([by_noise, 0.5 * R.sum()])
+        half_log_det_S = float(np.sum(np.log(np.diagonal(S_factor[0]))))
+        value = 0.5 * dy * float(self.counts @ np.log(v)) + 0.5 * dy * log_det + n * half_log_det_S
+        whitened = cho_solve(S_factor, residuals.T).T
+        spread = dy * (PD @ inverse)
+        by_features = spread - precision[:, None] * (whitened @ A.T)
+        squares = np.sum(whitened * residuals, axis=1)
+        by_v = 0.5 * (dy * self.counts - np.sum(spread * P, axis=1) - precision * squares) / v
+        return value, by_features[:, :-1], by_v
+
+    def _laplace(self, features: Array) -> tuple[float, Array]:
+        """The log determinant of the Hessian of c, with its derivative by the features (n, J)."""
+        information = 0.5 * self.Y.shape[1] * self.counts[:, None] * features
+        H = information.T @ features
+        H[np.diag_indices_from(H)] += 1.0
+        inverse, log_det = inverse_and_log_det(H)
+        return 0.5 * log_det, information @ inverse

@@ -131,13 +131,16 @@ class LearnedSubspaces:
 def learn_with_all_and_location(
     data: TrainingData, options: EnsembleOptions, c: Configuration, view: MemberView
 ) -> LearnedSubspaces:
-    """The members' subspaces, and one learned from all samples that starts from their consensus.
+    """The members' subspaces, and one learned from all samples.
+
+    The latter starts from the consensus of the members and from their subspaces.
 
     ``view`` has no location.
     """
     members, remaining = member_subspaces(c, view), data.remaining
     alone, max_steps = options.n_members == 1, options.search.max_steps
-    final = learn_with_location(max_steps, (view, consensus(members)[0]))
+    starts = [consensus(members)[0], *members]
+    final = learn_with_location(max_steps, (view, starts, []))
     if remaining is not None and data.labels is None:
         final = refine_with_all(view, final.W, learning_problem(view, final.W), remaining)
         alone = alone or remaining.share < LARGE_SHARE

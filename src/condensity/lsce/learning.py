@@ -4,14 +4,15 @@ The subspace minimises the leave-one-out loss of a normalised kernel density (mo
 ``leave_one_out``).  This loss has many local minima, so a race comes first: a few quasi-Newton
 steps from many random starts on small parts of the sample, then more steps from the best of them
 on larger parts.  Only the winner goes on with all samples.
-The kernels of the loss follow a curved mean only as far as their width allows.  A Gaussian process
-follows it more closely, and so it tells more about the directions of the mean.  It tells nothing
-about those of the spread.  So for a location that is a smooth function of z, the subspace minimises
-the sum
+The kernels of the loss follow a curved mean and a changing variance only as far as their width
+allows.  Gaussian processes follow them more closely, and so they tell more about the directions.
+So for a location that is a smooth function of z, the subspace minimises the sum
 
-    leave-one-out loss + ``LIKELIHOOD_SHARE`` times minus the log likelihood of a process on z
+    leave-one-out loss + ``LIKELIHOOD_SHARE`` times minus the log likelihood of a mean and a
+    variance that are processes on z (module ``process_likelihood``)
 
-over W, and over the metric of z, the noise and the height of the process.
+over W and over the parameters of the likelihood.  This sum has fewer local minima, but the race
+does not know it; so a few of the random starts of the race are tried too.
 """
 
 from __future__ import annotations
@@ -22,13 +23,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from condensity._typing import Array, Mask
-from condensity.fitting.gaussian_process import fit_sparse_process
 from condensity.fitting.leave_one_out import LeaveOneOutLoss
 from condensity.fitting.process_likelihood import ProcessLikelihood
 from condensity.locations.location import on_grid
 from condensity.members.member import MemberView
 from condensity.members.settings import Setting
-from condensity.subspaces.chart import Minimum, minimise, minimise_jointly
+from condensity.subspaces.chart import JointFunction, Minimum, minimise, minimise_jointly
 from condensity.subspaces.grassmann import orthonormal, random_point
 from condensity.subspaces.lockstep import minimise_all
 
@@ -63,14 +63,11 @@ WIDEST = float(np.sqrt(2.0))
 
 #: Weight of the likelihood, relative to the leave-one-out loss.
 LIKELIHOOD_SHARE = 0.5
-#: Largest number of samples of the likelihood, which needs the inverse of a matrix of this size.
-LIKELIHOOD_ROWS = 200
-#: Number of samples that carry the functions from which the shape of the noise is estimated.
-NOISE_CENTERS = 100
-#: First length scale of all directions, and first noise of the process.
-FIRST_LENGTH, FIRST_NOISE = 1.5, 0.3
-#: Added to the squares of residuals, relative to their mean, before their logarithm is taken.
-LEAST_SQUARE = 0.01
+#: Largest number of samples of the likelihood.
+LIKELIHOOD_ROWS = 400
+#: The first steps from a few more starts, and how many of all then go on.
+RIVALS = Round(rows=200, centers=150, evaluations=15, kept=8)
+FINALISTS = 2
 
 
 def starting_points(
@@ -134,10 +131,7 @@ def learn_subspace(max_steps: int, item: tuple[MemberView, Sequence[Array]]) -> 
     n_fixed = min(len(view.location.directions), len(starts[0]))
     for part in RACE:
         if len(starts) > 1:
-            problem = learning_problem(view.thinned(part.centers), starts[0], rows=part.rows)
-            problem = problem.compressed(rough=True)
-            ends = minimise_all(problem, starts, evaluations=part.evaluations, n_fixed=n_fixed)
-            starts = [end.W for end in sorted(ends, key=lambda end: end.value)[: part.kept]]
+            starts = race(view, starts, part, n_fixed)[: part.kept]
     problem = learning_problem(view, starts[0]).compressed()
     W = min(starts, key=lambda W: problem.at(W).value)
     return minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed)
@@ -166,45 +160,53 @@ def refinement_problem(
     return view.left_out(W, sigma_z, max(setting.sigma_y, REFINING_SIGMA_Y))
 
 
-def learn_with_location(max_steps: int, item: tuple[MemberView, Array]) -> Minimum:
-    """The subspace of smallest loss, starting from W, for a view and W (dz, dx)."""
-    view, W = item
-    n, dz = len(view.sample), len(W)
-    if dz >= view.sample.X.shape[1]:
-        return Minimum(W, np.nan, 0)
-    problem = learning_problem(view.thinned(LEARNING_CENTERS), W)
-    rows = np.linspace(0, n - 1, min(n, LIKELIHOOD_ROWS), dtype=int)
-    scores = view.normal_scores(view.sample.Y)
-    shape = noise_shape(view, W, scores) / view.sample.weight
-    likelihood = ProcessLikelihood(
-        view.sample.X[rows], scores[rows] - scores[rows].mean(axis=0), shape[rows] / shape.mean()
-    )
+def race(view: MemberView, starts: Sequence[Array], part: Round, n_fixed: int = 0) -> list[Array]:
+    """The ends of a round of the race from all starts, the best first."""
+    problem = learning_problem(view.thinned(part.centers), starts[0], rows=part.rows)
+    problem = problem.compressed(rough=True)
+    ends = minimise_all(problem, starts, evaluations=part.evaluations, n_fixed=n_fixed)
+    return [end.W for end in sorted(ends, key=lambda end: end.value)]
+
+
+def learn_with_location(
+    max_steps: int, item: tuple[MemberView, Sequence[Array], Sequence[Array]]
+) -> Minimum:
+    """The subspace of smallest loss together with a smooth mean and variance.
+
+    The item is a view, good starts, and random starts.  The best ends of a race of the random ones
+    are further starts.
+    """
+    view, good, others = item
+    if len(good[0]) >= view.sample.X.shape[1]:
+        return Minimum(good[0], np.nan, 0)
+    starts = [*good, *race(view, others, RACE[0])[: RIVALS.kept]] if others else [*good]
+    loss, parameters = joint_loss(view, starts[0], RIVALS.rows, RIVALS.centers)
+    ends = [minimise_jointly(loss, W, parameters, max_steps=RIVALS.evaluations) for W in starts]
+    ends.sort(key=lambda end: end[0].value)
+    loss, _ = joint_loss(view, starts[0], LIKELIHOOD_ROWS, LEARNING_CENTERS)
+    finals = [
+        minimise_jointly(loss, end.W, parameters, max_steps=max_steps)[0]
+        for end, parameters in ends[:FINALISTS]
+    ]
+    best = min(finals, key=lambda end: end.value)
+    return replace(best, W=orthonormal(on_grid(best.W)))
+
+
+def joint_loss(view: MemberView, W: Array, rows: int, centers: int) -> tuple[JointFunction, Array]:
+    """The loss as a function of W and the parameters of the likelihood, and first parameters."""
+    problem = learning_problem(view.thinned(centers), W, rows=rows).compressed()
+    n = len(view.sample)
+    sample = view.sample[np.linspace(0, n - 1, min(n, rows), dtype=int)]
+    share, Y = sample.weight / sample.weight.sum(), view.clipped(sample.Y)
+    likelihood = ProcessLikelihood(sample.X, Y - share @ Y, len(sample) * share)
 
     def loss(W: Array, parameters: Array) -> tuple[float, Array, Array]:
-        metric, logs = parameters[:-2].reshape(dz, dz), parameters[-2:]
         point = problem.at(W)
-        value, by_matrix, by_logs = likelihood.at(metric @ W, logs)
-        by_metric = (by_matrix @ W.T).ravel()
+        value, by_W, by_parameters = likelihood.at(W, parameters)
         return (
             point.value + LIKELIHOOD_SHARE * value,
-            point.gradient() + LIKELIHOOD_SHARE * metric.T @ by_matrix,
-            LIKELIHOOD_SHARE * np.concatenate([by_metric, by_logs]),
+            point.gradient() + LIKELIHOOD_SHARE * by_W,
+            LIKELIHOOD_SHARE * by_parameters,
         )
 
-    first = np.append(np.eye(dz).ravel() / FIRST_LENGTH, [np.log(FIRST_NOISE), 0.0])
-    end = minimise_jointly(loss, W, first, max_steps=max_steps)
-    return replace(end, W=orthonormal(on_grid(end.W)))
-
-
-def noise_shape(view: MemberView, W: Array, Y: Array) -> Array:
-    """Variances of outputs ``Y`` (n, dy) given z, up to a factor: (n,).
-
-    They are a smooth function of z, fitted to the logarithms of squared residuals.
-    """
-    Z, weight, labels = view.sample.X @ W.T, view.sample.weight, view.labels
-    _, residuals = fit_sparse_process(Z, Y, weight, labels, NOISE_CENTERS)
-    squares = np.mean(residuals**2, axis=1)
-    logs = np.log(squares + LEAST_SQUARE * (weight @ squares) + 1e-300)[:, None]
-    logs -= weight @ logs
-    _, left = fit_sparse_process(Z, logs, weight, labels, NOISE_CENTERS)
-    return np.asarray(np.exp((logs - left)[:, 0]))
+    return loss, likelihood.first

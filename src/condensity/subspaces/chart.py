@@ -2,9 +2,14 @@
 
 Let W0 be a base point and W_perp an orthonormal basis of its complement.  Almost every subspace is
 the row space of ``B = W0 + Omega W_perp`` for exactly one matrix Omega, and Omega is unconstrained.
-Its matrix with orthonormal rows is ``W = (B B^T)^(-1/2) B``.  For a function of the row space, the
-gradient with respect to Omega is ``(B B^T)^(-1/2) gradient(W) (I - W^T W) W_perp^T``.  Any method
-for unconstrained variables can be used; here it is L-BFGS [1]_.
+Its matrix with orthonormal rows is ``W = R B`` with ``R = (B B^T)^(-1/2)``.  With the gradient G
+with respect to W and ``M = G B^T``, the gradient with respect to Omega is
+
+    (R G + (N + N^T) B) W_perp^T,   N = V (F o (V^T M V)) V^T,   F_ij = -r_i^2 r_j^2 / (r_i + r_j),
+
+where V and r are the eigenvectors and eigenvalues of R.  The second term is the derivative of R.
+So the function may depend on the basis W, and not only on the row space.  Any method for
+unconstrained variables can be used; here it is L-BFGS [1]_.
 
 References
 ----------
@@ -23,7 +28,6 @@ from scipy.optimize import minimize
 
 from condensity._typing import Array
 from condensity.subspaces.descent import Problem
-from condensity.subspaces.grassmann import natural_gradient
 from condensity.subspaces.linesearch import Point
 
 #: Number of pairs of steps and gradients that L-BFGS stores.
@@ -63,8 +67,15 @@ class Chart:
     def pull(self, gradient: Array, W: Array, root: Array) -> Array:
         """Convert a gradient with respect to W (..., dz, dx) to the coordinates (..., size)."""
         free = slice(self.fixed.shape[-2], None)
-        tangent = natural_gradient(W[..., free, :], gradient[..., free, :])
-        pulled: Array = root @ tangent @ np.swapaxes(self.complement, -1, -2)
+        gradient = gradient[..., free, :]
+        r, V = np.linalg.eigh(root)
+        Vt = np.swapaxes(V, -1, -2)
+        B = (V / r[..., None, :]) @ Vt @ W[..., free, :]
+        squares = np.square(r[..., :, None] * r[..., None, :])
+        F = -squares / (r[..., :, None] + r[..., None, :])
+        N = V @ (F * (Vt @ gradient @ np.swapaxes(B, -1, -2) @ V)) @ Vt
+        by_B = root @ gradient + (N + np.swapaxes(N, -1, -2)) @ B
+        pulled: Array = by_B @ np.swapaxes(self.complement, -1, -2)
         return pulled.reshape(*pulled.shape[:-2], -1)
 
 
@@ -104,7 +115,7 @@ def minimise(problem: Problem[Point], W: Array, *, max_steps: int, n_fixed: int 
         point = problem.at(W)
         return point.value, point.gradient(), np.empty(0)
 
-    return minimise_jointly(function, W, np.empty(0), max_steps=max_steps, n_fixed=n_fixed)
+    return minimise_jointly(function, W, np.empty(0), max_steps=max_steps, n_fixed=n_fixed)[0]
 
 
 #: A function of W and of parameters (l,): its value and its derivatives with respect to both.
@@ -113,7 +124,7 @@ JointFunction = Callable[[Array, Array], tuple[float, Array, Array]]
 
 def minimise_jointly(
     function: JointFunction, W: Array, parameters: Array, *, max_steps: int, n_fixed: int = 0
-) -> Minimum:
+) -> tuple[Minimum, Array]:
     """Minimise a function of a subspace and of unconstrained parameters by L-BFGS.
 
     Parameters
@@ -133,11 +144,13 @@ def minimise_jointly(
     -------
     Minimum
         The last subspace, its value and the number of iterations.
+    ndarray of shape (l,)
+        The last parameters.
     """
     chart = Chart.around(W, n_fixed)
     start = function(W, parameters)[0]
     if chart.size == 0:
-        return Minimum(W, start, 0)
+        return Minimum(W, start, 0), parameters
     # The tolerances of L-BFGS-B are absolute for values below 1; this makes them relative.
     unit = abs(start) or 1.0
 
@@ -150,4 +163,5 @@ def minimise_jointly(
     options: dict[str, Any] = {"maxiter": max_steps, "maxcor": MEMORY, "ftol": 1e-7, "gtol": 1e-5}
     first = np.append(np.zeros(chart.size), parameters)
     end = minimize(value_and_gradient, first, jac=True, method="L-BFGS-B", options=options)
-    return Minimum(chart.at(end.x[: chart.size])[0], float(end.fun) * unit, int(end.nit))
+    omega, rest = np.split(end.x, [chart.size])
+    return Minimum(chart.at(omega)[0], float(end.fun) * unit, int(end.nit)), rest
