@@ -44,6 +44,25 @@ def test_gradient_in_coordinates_equals_finite_differences(n_fixed):
         assert slope == pytest.approx((ahead - behind) / (2 * step), rel=1e-5, abs=1e-9)
 
 
+@pytest.mark.parametrize("n_fixed", [0, 1])
+def test_the_gradient_of_a_function_of_the_basis_equals_finite_differences(n_fixed):
+    """The function changes if W is rotated within its row space."""
+    chart, rng = Chart.around(random_subspace(0, 3, 6), n_fixed), np.random.default_rng(5)
+    slope, bend = rng.standard_normal((2, 3, 6))
+
+    def value(omega):
+        W = chart.at(omega)[0]
+        return np.sum(slope * W + bend * W**3)
+
+    omega = 0.7 * rng.standard_normal(chart.size)
+    W, root = chart.at(omega)
+    gradient = chart.pull(slope + 3 * bend * W**2, W, root)
+    for j in range(chart.size):
+        nudge = 1e-6 * (np.arange(chart.size) == j)
+        difference = (value(omega + nudge) - value(omega - nudge)) / 2e-6
+        assert gradient[j] == pytest.approx(difference, rel=1e-6, abs=1e-8)
+
+
 def test_minimise_ends_at_zero_gradient_and_not_above_geodesic_descent():
     problem, W = sce(), random_subspace(3, 2, 5)
     end = minimise(problem, W, max_steps=500)
@@ -78,6 +97,7 @@ def test_a_subspace_and_parameters_are_minimised_together():
         by_W = -2.0 * (1.0 + 2.0 * gap @ target) * W @ goal.T @ goal
         return value, by_W, 2.0 * gap
 
-    end = minimise_jointly(function, random_subspace(4, 2, 5), np.zeros(3), max_steps=200)
+    end, found = minimise_jointly(function, random_subspace(4, 2, 5), np.zeros(3), max_steps=200)
+    np.testing.assert_allclose(found, 3.0 * target, atol=0.02)
     assert projector_gap(end.W, goal) < 1e-2
     assert end.value == pytest.approx(1.0, abs=1e-4)

@@ -51,6 +51,7 @@ class Configuration:
     refined: bool = False  # whether the subspaces were refined
     optimism: float = 0.0  # by which its loss is too low, because it was chosen
     start: Configuration | None = None  # of the search, if the location is a function of z
+    rivals: Sequence[Sequence[Array]] = ()  # other subspaces of every view, from its race
 
     def __repr__(self) -> str:
         s = self.setting
@@ -111,7 +112,8 @@ def configure(
         for member_starts, W in zip(starts, smaller.Ws, strict=True):
             member_starts.append(widen(W, dz, crossfit.active, rng))
     items = list(zip(crossfit.views, starts, strict=True))
-    Ws = [end.W for end in mapper(partial(learn_subspace, search.max_steps), items)]
+    ends = list(mapper(partial(learn_subspace, search.max_steps), items))
+    Ws, rivals = [end.W for end in ends], [end.rivals for end in ends]
     selector = SettingSelector(crossfit, Ws, search)
     if smaller is None:
         setting = selector.choose(first_setting(search, dz), coarse=True, strides=(2,))
@@ -120,14 +122,15 @@ def configure(
     learned = _with_best_setting(selector, setting, refined=False)
     # In a table of cells, a sample shares its kernel with its cell: it cannot be left out alone.
     if dz >= crossfit.active.sum() or crossfit.by_cells:
-        return learned
+        return replace(learned, rivals=rivals)
     learned_items = [(view, [W], setting) for view, W in zip(crossfit.views, Ws, strict=True)]
     Ws = [end.W for end in mapper(partial(refine_subspace, search.max_steps), learned_items)]
     selector = SettingSelector(crossfit, Ws, search)
     refined = _with_best_setting(selector, setting, refined=True)
     # Only the first selection had a coarse grid of candidates.
     best = min(refined, learned, key=lambda c: c.loss)
-    return replace(best, optimism=max(refined.optimism, learned.optimism))
+    optimism = max(refined.optimism, learned.optimism)
+    return replace(best, optimism=optimism, rivals=rivals)
 
 
 def configure_reduced(
@@ -154,14 +157,15 @@ def complete(
     """
     dz, views = c.n_components, crossfit.views[len(c.Ws) :]
     starts = [starting_points(view, crossfit.active, dz, search.n_starts, rng) for view in views]
-    Ws = [member_starts[0] for member_starts in starts]
+    Ws, rivals = [member_starts[0] for member_starts in starts], list(c.rivals)
     if 0 < dz < crossfit.active.sum():
         items = list(zip(views, starts, strict=True))
-        Ws = [end.W for end in mapper(partial(learn_subspace, search.max_steps), items)]
+        ends = list(mapper(partial(learn_subspace, search.max_steps), items))
+        Ws, rivals = [end.W for end in ends], [*rivals, *(end.rivals for end in ends)]
     if c.refined:
         learned = [(view, [W], c.setting) for view, W in zip(views, Ws, strict=True)]
         Ws = [end.W for end in mapper(partial(refine_subspace, search.max_steps), learned)]
-    return with_members(c, crossfit, [*c.Ws, *Ws])
+    return replace(with_members(c, crossfit, [*c.Ws, *Ws]), rivals=rivals)
 
 
 def with_members(c: Configuration, crossfit: Crossfit, Ws: Sequence[Array]) -> Configuration:

@@ -140,7 +140,7 @@ def learn_with_all_and_location(
     members, remaining = member_subspaces(c, view), data.remaining
     alone, max_steps = options.n_members == 1, options.search.max_steps
     starts = [consensus(members)[0], *members]
-    final = learn_with_location(max_steps, (view, starts, []))
+    final = learn_with_location(max_steps, (view, starts))
     if remaining is not None and data.labels is None:
         final = refine_with_all(view, final.W, learning_problem(view, final.W), remaining)
         alone = alone or remaining.share < LARGE_SHARE
@@ -168,7 +168,7 @@ def learn_with_all(
     if members:
         common = [subspace_containing(lead, W) for W in (consensus(members)[0], *members)]
         starts = [*common, *starts]
-    final = learn_subspace(search.max_steps, (view, starts))
+    final: Minimum = learn_subspace(search.max_steps, (view, starts))
     refined = c.refined or not members
     if refined:
         item = view, [final.W, *starts[: min(1, len(members))]], c.setting

@@ -27,7 +27,7 @@ from condensity.lsce.configurations import (
     with_members,
 )
 from condensity.lsce.consensus import consensus, member_subspaces
-from condensity.lsce.learning import learn_with_location, starting_points
+from condensity.lsce.learning import learn_with_location
 from condensity.lsce.shortlist import shortlist
 from condensity.members.crossfit import Crossfit
 from condensity.members.member import MemberView
@@ -78,7 +78,6 @@ def add_reduced(
     views: dict[str, MemberView],
     configurations: Sequence[Configuration],
     held: Sequence[Array],
-    rng: np.random.Generator,
     mapper: Mapper,
     report: Callable[[Configuration], None],
 ) -> list[Configuration]:
@@ -99,7 +98,7 @@ def add_reduced(
         )
         if start is None:
             continue
-        new = _reduced(data, options, views, start, plain, held, rng, mapper)
+        new = _reduced(data, options, views, start, plain, held, mapper)
         report(new)
         added.append(new)
         if new.n_components > min(added, key=attrgetter("loss")).n_components:
@@ -116,7 +115,6 @@ def _reduced(
     start: Configuration,
     plain: Crossfit,
     held: Sequence[Array],
-    rng: np.random.Generator,
     mapper: Mapper,
     known: Configuration | None = None,
 ) -> Configuration:
@@ -127,11 +125,9 @@ def _reduced(
     """
     learn = partial(learn_with_location, options.search.max_steps)
     Ws = [] if known is None else list(known.Ws)
-    search, active, dz = options.search_space(views["none"]), plain.active, start.n_components
-    items = [
-        (view, [W], starting_points(view, active, dz, search.n_starts, rng))
-        for view, W in list(zip(plain.views, start.Ws, strict=True))[len(Ws) :]
-    ]
+    rivals = start.rivals or [()] * len(start.Ws)
+    starts = [[W, *others] for W, others in zip(start.Ws, rivals, strict=True)]
+    items = list(zip(plain.views, starts, strict=True))[len(Ws) :]
     Ws += [end.W for end in mapper(learn, items)]
     members = member_subspaces(replace(start, Ws=Ws, crossfit=plain), views["none"])
     view = reduced_view(data, options, consensus(members)[0])
@@ -173,7 +169,7 @@ def complete_all(
             else:
                 plain = crossfit_of(next(o for o in configurations if o.location == "none"))
                 first = add(c.start)
-                new = _reduced(data, options, views, first, plain, held, rng, mapper, c)
+                new = _reduced(data, options, views, first, plain, held, mapper, c)
             completed[id(c)] = new
         return completed[id(c)]
 

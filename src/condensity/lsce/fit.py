@@ -137,9 +137,7 @@ def _configurations(
     if not configurations:
         raise ValueError(options.too_few_components(views))
     if options.reduced and data.partitions:
-        configurations = add_reduced(
-            data, options, views, configurations, first, rng, mapper, report
-        )
+        configurations = add_reduced(data, options, views, configurations, first, mapper, report)
     if n_first < len(held) and not follows_sample_size(data):
         configurations = complete_all(data, options, views, configurations, held, rng, mapper)
     return configurations

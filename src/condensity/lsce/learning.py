@@ -11,8 +11,8 @@ So for a location that is a smooth function of z, the subspace minimises the sum
     leave-one-out loss + ``LIKELIHOOD_SHARE`` times minus the log likelihood of a mean and a
     variance that are processes on z (module ``process_likelihood``)
 
-over W and over the parameters of the likelihood.  This sum has fewer local minima, but the race
-does not know it; so a few of the random starts of the race are tried too.
+over W and over the parameters of the likelihood.  Its best minimum may be far from that of the
+leave-one-out loss, so this search also starts from the best ends of the first round of the race.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Round:
 
     rows: int  # largest number of samples at which the loss is evaluated
     centers: int  # largest number of centres
-    evaluations: int  # of the loss, for each start
+    evaluations: int  # of the loss, or steps, for each start
     kept: int  # number of starts that go on
 
 
@@ -65,9 +65,9 @@ WIDEST = float(np.sqrt(2.0))
 LIKELIHOOD_SHARE = 0.5
 #: Largest number of samples of the likelihood.
 LIKELIHOOD_ROWS = 400
-#: The first steps from a few more starts, and how many of all then go on.
-RIVALS = Round(rows=200, centers=150, evaluations=15, kept=8)
-FINALISTS = 2
+#: Number of rivals that a search with the likelihood also starts from, and its first steps.
+N_RIVALS = 8
+JOINT_ROUND = Round(rows=200, centers=150, evaluations=15, kept=2)
 
 
 def starting_points(
@@ -125,16 +125,29 @@ def learning_problem(view: MemberView, W: Array, *, rows: int | None = None) -> 
     return view.left_out(W, learning_width(view, len(W)), SIGMA_Y, scores=True, rows=rows)
 
 
-def learn_subspace(max_steps: int, item: tuple[MemberView, Sequence[Array]]) -> Minimum:
+@dataclass(frozen=True, eq=False)
+class LearnedSubspace(Minimum):
+    """The subspace of smallest loss, and the best ends of the first round of the race."""
+
+    rivals: Sequence[Array] = ()
+
+
+def learn_subspace(max_steps: int, item: tuple[MemberView, Sequence[Array]]) -> LearnedSubspace:
     """The subspace of smallest leave-one-out loss: a race of all starts, then on from the best."""
     view, starts = item[0].thinned(LEARNING_CENTERS), item[1]
     n_fixed = min(len(view.location.directions), len(starts[0]))
+    rivals: Sequence[Array] = ()
     for part in RACE:
         if len(starts) > 1:
-            starts = race(view, starts, part, n_fixed)[: part.kept]
+            problem = learning_problem(view.thinned(part.centers), starts[0], rows=part.rows)
+            problem = problem.compressed(rough=True)
+            ends = minimise_all(problem, starts, evaluations=part.evaluations, n_fixed=n_fixed)
+            ranked = [end.W for end in sorted(ends, key=lambda end: end.value)]
+            rivals, starts = rivals or ranked[:N_RIVALS], ranked[: part.kept]
     problem = learning_problem(view, starts[0]).compressed()
     W = min(starts, key=lambda W: problem.at(W).value)
-    return minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed)
+    end = minimise(problem, W, max_steps=max_steps, n_fixed=n_fixed)
+    return LearnedSubspace(end.W, end.value, end.n_steps, rivals)
 
 
 def refine_subspace(
@@ -160,33 +173,22 @@ def refinement_problem(
     return view.left_out(W, sigma_z, max(setting.sigma_y, REFINING_SIGMA_Y))
 
 
-def race(view: MemberView, starts: Sequence[Array], part: Round, n_fixed: int = 0) -> list[Array]:
-    """The ends of a round of the race from all starts, the best first."""
-    problem = learning_problem(view.thinned(part.centers), starts[0], rows=part.rows)
-    problem = problem.compressed(rough=True)
-    ends = minimise_all(problem, starts, evaluations=part.evaluations, n_fixed=n_fixed)
-    return [end.W for end in sorted(ends, key=lambda end: end.value)]
+def learn_with_location(max_steps: int, item: tuple[MemberView, Sequence[Array]]) -> Minimum:
+    """The subspace of smallest loss together with a smooth mean and a smooth variance.
 
-
-def learn_with_location(
-    max_steps: int, item: tuple[MemberView, Sequence[Array], Sequence[Array]]
-) -> Minimum:
-    """The subspace of smallest loss together with a smooth mean and variance.
-
-    The item is a view, good starts, and random starts.  The best ends of a race of the random ones
-    are further starts.
+    The first steps are made from all starts, with few samples; then the best ones go on.
     """
-    view, good, others = item
-    if len(good[0]) >= view.sample.X.shape[1]:
-        return Minimum(good[0], np.nan, 0)
-    starts = [*good, *race(view, others, RACE[0])[: RIVALS.kept]] if others else [*good]
-    loss, parameters = joint_loss(view, starts[0], RIVALS.rows, RIVALS.centers)
-    ends = [minimise_jointly(loss, W, parameters, max_steps=RIVALS.evaluations) for W in starts]
+    view, starts = item
+    if len(starts[0]) >= view.sample.X.shape[1]:
+        return Minimum(starts[0], np.nan, 0)
+    loss, first = joint_loss(view, starts[0], JOINT_ROUND.rows, JOINT_ROUND.centers)
+    steps = JOINT_ROUND.evaluations
+    ends = [minimise_jointly(loss, W, first, max_steps=steps) for W in starts]
     ends.sort(key=lambda end: end[0].value)
     loss, _ = joint_loss(view, starts[0], LIKELIHOOD_ROWS, LEARNING_CENTERS)
     finals = [
         minimise_jointly(loss, end.W, parameters, max_steps=max_steps)[0]
-        for end, parameters in ends[:FINALISTS]
+        for end, parameters in ends[: JOINT_ROUND.kept]
     ]
     best = min(finals, key=lambda end: end.value)
     return replace(best, W=orthonormal(on_grid(best.W)))
