@@ -47,7 +47,7 @@ TableFile = Annotated[
 ]
 Target = Annotated[list[str], typer.Option(help="column to predict; repeat for several")]
 ModelFile = Annotated[Path, typer.Option(help="file for the model")]
-Features = Annotated[
+InputColumns = Annotated[
     list[str] | None, typer.Option(help="input columns: a,b,... or repeated (default: all others)")
 ]
 Exclude = Annotated[
@@ -122,7 +122,7 @@ def fit_command(
     data: TableFile,
     target: Target,
     out: ModelFile,
-    features: Features = None,
+    features: InputColumns = None,
     exclude: Exclude = None,
     categorical: Categorical = None,
     dates: Dates = None,

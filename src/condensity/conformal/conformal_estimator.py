@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import partial
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -25,6 +24,7 @@ from condensity._utils.validation import (
     check_sample,
     remember_inputs,
 )
+from condensity.conformal.calibration_rows import Splits, calibration_rows
 from condensity.conformal.calibration_scores import CalibrationScores, warn_about_ties
 from condensity.conformal.conformal_regions import ConformalRegions
 from condensity.conformal.conformity import conformity_of
@@ -181,17 +181,8 @@ class Conformal(ConditionalDensityEstimator):
         if groups is not None:
             groups = _labels(groups, len(Y), "groups")
         split_rng, seed_rng, draw_rng = check_rng(self.random_state).spawn(3)
-        folds = self._folds(named, target, groups, split_rng)
-        estimator = LSCE() if self.estimator is None else self.estimator
-        check_part(
-            "estimator", last_step_of(estimator), "predict_dist", "an estimator of densities"
-        )
-        if self.cv == "prefit":
-            models = [estimator]
-        else:
-            base = fill_seeds(clone(estimator), lambda: int(seed_rng.integers(2**31)))
-            fit = partial(_fitted, base, named, target)
-            models = list(parallel_map(self.n_jobs)(fit, [train for train, _ in folds]))
+        folds = calibration_rows(self.cv, self.calibration_size, named, target, groups, split_rng)
+        models = self._models(named, target, folds, seed_rng)
         rngs = draw_rng.spawn(len(models) + 1)
         self._bins = [
             self._edges(m, named, train) for m, (train, _) in zip(models, folds, strict=True)
@@ -305,47 +296,17 @@ class Conformal(ConditionalDensityEstimator):
         values = check_inputs(self, X)
         return X if hasattr(X, "columns") else values
 
-    def _folds(
-        self, X: Any, y: Any, groups: Any, rng: np.random.Generator
-    ) -> list[tuple[Indices, Indices]]:
-        """Training and calibration rows of each model."""
-        # Imported here because it imports rich if installed.
-        from sklearn.model_selection import KFold, check_cv
-
-        n, rows = len(y), np.arange(len(y))
-        if isinstance(self.cv, str):
-            check_option("cv", self.cv, ("split", "prefit"))
-            if self.cv == "prefit":
-                return [(rows[:0], rows)]
-            if n < 2:
-                raise ValueError(f"Conformal needs at least 2 samples to split, got n_samples={n}")
-            order = rng.permutation(n)
-            count = _calibration_count(self.calibration_size, n)
-            return [(np.sort(order[count:]), np.sort(order[:count]))]
-        if isinstance(self.cv, Integral):
-            check_count("cv", self.cv, low=2)
-            if n < int(self.cv):
-                raise ValueError(
-                    f"Conformal cannot split n_samples={n} into cv={self.cv} folds: pass more "
-                    "samples or fewer folds"
-                )
-            seed = int(rng.integers(2**31))
-            # Random folds ignore groups, which are only calibrated by themselves.
-            folds = list(KFold(int(self.cv), shuffle=True, random_state=seed).split(X, y))
-        else:
-            folds = list(check_cv(self.cv).split(X, y, groups))
-        held_out = np.sort(np.concatenate([test for _, test in folds]))
-        if not np.array_equal(held_out, rows) or len(folds) < 2:
-            raise ValueError("cv must hold out every sample exactly once, in at least two folds")
-        for k, (train, test) in enumerate(folds):
-            common = np.intersect1d(rows[train], rows[test])
-            if len(common):
-                raise ValueError(
-                    "cv must not fit a model to the samples that calibrate it, but "
-                    f"{len(common)} of the held-out rows of split {k} are also in its training "
-                    "rows: remove them there"
-                )
-        return folds
+    def _models(self, X: Any, y: Any, folds: Splits, rng: np.random.Generator) -> list[Any]:
+        """One model for each split: the given one, or fitted to the training rows."""
+        estimator = LSCE() if self.estimator is None else self.estimator
+        check_part(
+            "estimator", last_step_of(estimator), "predict_dist", "an estimator of densities"
+        )
+        if self.cv == "prefit":
+            return [estimator]
+        base = fill_seeds(clone(estimator), lambda: int(rng.integers(2**31)))
+        fit = partial(_fitted, base, X, y)
+        return list(parallel_map(self.n_jobs)(fit, [train for train, _ in folds]))
 
     def _edges(self, model: Any, X: Any, train: Indices) -> Array | None:
         """Inner edges of the bins of the first direction, from training samples only."""
@@ -435,18 +396,6 @@ def _labels(labels: Any, n: int, name: str) -> Any:
     if out.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, one label a row, got {out.shape}")
     return out
-
-
-def _calibration_count(size: Any, n: int) -> int:
-    """Number of calibration samples out of n."""
-    share = not isinstance(size, Integral)
-    if (share and not 0 < float(size) < 1) or (not share and not 1 <= size < n):
-        raise ValueError(
-            "calibration_size must be a share strictly between 0 and 1 or a number of samples "
-            f"below n_samples={n}, got {size!r}"
-        )
-    count = round(float(size) * n) if share else int(size)
-    return min(max(count, 1), n - 1)
 
 
 def _copy_of(rng: np.random.Generator) -> np.random.Generator:

@@ -10,32 +10,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import ceil
-from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from condensity._typing import Array, Indices, Mask
-from condensity._utils.dask_collections import delayed_chunks, empty_header, is_dask
+from condensity._utils.dask_collections import empty_header, is_dask
 from condensity._utils.parallel import Mapper
 from condensity._utils.parameters import check_count, check_option
 from condensity._utils.validation import (
     check_enough,
-    check_folds,
-    check_sample,
     check_usable,
     check_varies,
     column_names,
 )
-from condensity.data.bounded_targets import check_bounds, take_off_bounds
+from condensity.data.bounded_targets import check_bounds
 from condensity.data.chunks import (
     Extent,
-    InMemoryChunks,
     RemainingSamples,
-    SampleChunks,
     StandardisedChunks,
 )
-from condensity.data.dask_samples import ChunkValidator, DaskChunks
 from condensity.data.folds import (
     FoldedSample,
     draw_centers,
@@ -43,9 +37,9 @@ from condensity.data.folds import (
     fold_weights,
     is_contingency_table,
 )
-from condensity.data.outliers import Limits, OrdinaryChunks, Outliers, count_outliers
+from condensity.data.outliers import Outliers
 from condensity.data.sample import UNITS, Sample, Scaling, canonical
-from condensity.data.subsample import row_hashes, smallest_hashes
+from condensity.data.validated_rows import ValidatedRows, read_rows, without_outliers
 from condensity.distributions.bounded import Bounds
 
 
@@ -171,29 +165,19 @@ def prepare(
     unit = check_option("scaling", scaling, UNITS)
     center_rng, fold_rng, row_rng = rng.spawn(3)
     seed = int(row_rng.integers(2**63))
-    if is_dask(X, y, sample_weight):
-        rows = _read_dask(estimator, X, y, sample_weight, cv, bounds, subsample, seed)
-        header = empty_header(X)
-    else:
-        rows = _read_arrays(estimator, X, y, sample_weight, cv, bounds, subsample, seed, mapper)
-        header = X
+    rows = read_rows(estimator, X, y, sample_weight, cv, bounds, subsample, seed, mapper)
+    header = empty_header(X) if is_dask(X, y, sample_weight) else X
     count = _count_centers(n_centers, auto_centers, rows, subsample)
-    rows, outliers = _leave_out(rows) if omit_outliers else (rows, None)
+    rows, outliers = without_outliers(rows) if omit_outliers else (rows, None)
     sample, origin, group = canonical(rows.sample.X, rows.sample.Y, rows.sample.weight)
     n_folds = rows.folds if isinstance(rows.folds, int) else None
     check_enough(type(estimator).__name__, len(origin), len(sample), n_folds=n_folds, fix=to_fix)
-    x_scaling = Scaling.of(sample.X, sample.weight)
-    y_scaling = Scaling.of(sample.Y, sample.weight)
     drawn = None if rows.remaining is None else len(sample)
+    x_scaling, y_scaling = (Scaling.of(a, sample.weight) for a in (sample.X, sample.Y))
     check_varies(x_scaling.sd, y_scaling.sd, column_names(X), subsample=drawn)
-    x_scaling, y_scaling = (
-        s.in_unit(unit, values) for s, values in ((x_scaling, sample.X), (y_scaling, sample.Y))
-    )
+    x_scaling, y_scaling = x_scaling.in_unit(unit, sample.X), y_scaling.in_unit(unit, sample.Y)
     centers = draw_centers(sample.weight, min(count, len(sample)), center_rng)
     partitions = _partitions(rows, sample, origin, group, centers, n_members, fold_rng)
-    remaining = None
-    if rows.remaining is not None:
-        remaining = RemainingSamples(StandardisedChunks(rows.remaining, y_scaling), rows.share)
     return TrainingData(
         sample,
         centers,
@@ -201,7 +185,7 @@ def prepare(
         partitions[0].argmax(axis=0) if isinstance(rows.folds, np.ndarray) else None,
         x_scaling,
         y_scaling,
-        remaining,
+        _standardised_chunks(rows, y_scaling),
         None if bounds is None else check_bounds(bounds, sample.Y.shape[1]),
         rows.y_axes,
         header,
@@ -211,99 +195,15 @@ def prepare(
     )
 
 
-class _Rows(NamedTuple):
-    """Validated rows for model selection, and the samples that remain."""
-
-    sample: Sample  # rows as they were given, with y in its unbounded coordinate
-    folds: int | Indices | None  # number of folds, or the fold of each row; None without cv
-    y_axes: int
-    n_total: int  # number of samples that were given
-    remaining: SampleChunks | None = None  # in the units of the data
-    share: float = 1.0  # share of the total weight that is in the sample
-    numbers: Indices | None = None  # of the rows as the caller counts them; None if unknown
-
-
-def _read_arrays(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    cv: Any,
-    bounds: Any,
-    subsample: int | None,
-    seed: int,
-    mapper: Mapper,
-) -> _Rows:
-    """Validate arrays or data frames, and draw at most ``subsample`` distinct samples."""
-    X, Y, weight, y_axes = check_sample(estimator, X, y, sample_weight)
-    folds = None if cv is None else check_folds(cv, X, Y, weight)
-    whole = Sample(X, take_off_bounds(bounds, Y, weight)[0], weight)
-    if subsample is None or len(X) <= subsample:
-        return _Rows(whole, folds, y_axes, len(X), numbers=np.arange(len(X)))
-    rows = np.flatnonzero(weight)
-    rows = rows[smallest_hashes(row_hashes(X, whole.Y, seed)[rows], subsample)]
-    left = weight > 0
-    left[rows] = False
-    remaining = InMemoryChunks(whole, left, mapper) if left.any() else None
-    if isinstance(folds, np.ndarray):
-        folds = folds[rows]
-    share = float(weight[rows].sum() / weight.sum())
-    return _Rows(whole[rows], folds, y_axes, len(X), remaining, share, rows)
-
-
-def _read_dask(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    cv: Any,
-    bounds: Any,
-    subsample: int | None,
-    seed: int,
-) -> _Rows:
-    """Validate Dask collections chunk by chunk, and draw at most ``subsample`` samples."""
-    name = type(estimator).__name__
-    if subsample is None:
-        raise TypeError(
-            f"{name} accepts Dask collections only with a subsample for model selection, got none: "
-            "pass X.compute() and y.compute()"
-        )
-    if not (cv is None or isinstance(cv, Integral)):
-        raise ValueError(f"cv must be a number of folds for Dask collections, got {cv!r}")
-    if y is None:
-        raise ValueError(f"{name} requires y to be passed, got None")
-    chunks = DaskChunks(delayed_chunks(X, y, sample_weight), ChunkValidator(name, bounds), seed)
-    draw = chunks.draw(subsample)
-    sample = draw.repeated()
-    if not len(sample):
-        raise ValueError(f"none of the {draw.n} samples has a positive weight: pass other weights")
-    folds = None if cv is None else check_count("cv", cv, low=2, why=" (folds)")
-    remaining = replace(chunks, last=int(draw.hashes.max())) if draw.more else None
-    share = float(sample.weight.sum() / draw.weight)
-    return _Rows(sample, folds, y.ndim, draw.n, remaining, share)
-
-
-def _leave_out(rows: _Rows) -> tuple[_Rows, Outliers | None]:
-    """The rows with outliers given the weight zero, and a record of the outliers."""
-    sample, remaining = rows.sample, rows.remaining
-    limits = Limits.of(canonical(sample.X, sample.Y, sample.weight)[0])
-    beyond = limits.beyond(sample) & (sample.weight > 0)[:, None]
-    found = Outliers.of(limits, sample, beyond, rows.numbers)
-    weight = np.where(beyond.any(axis=1), 0.0, sample.weight)
-    own, rest = float(weight.sum()), 0.0
-    if remaining is not None:
-        counts, n, rest = remaining.total(partial(count_outliers, limits))
-        found = found.and_more(counts, n)
-        if n:
-            remaining = OrdinaryChunks(remaining, limits) if rest > 0 else None
-    if not found.n:
-        return rows, None
-    sample = replace(sample, weight=weight)
-    return rows._replace(sample=sample, remaining=remaining, share=own / (own + rest)), found
+def _standardised_chunks(rows: ValidatedRows, y_scaling: Scaling) -> RemainingSamples | None:
+    """The samples that remain, with standardised outputs."""
+    if rows.remaining is None:
+        return None
+    return RemainingSamples(StandardisedChunks(rows.remaining, y_scaling), rows.share)
 
 
 def _count_centers(
-    n_centers: int | str | None, auto_centers: int, rows: _Rows, subsample: int | None
+    n_centers: int | str | None, auto_centers: int, rows: ValidatedRows, subsample: int | None
 ) -> int:
     """The number of centres to draw."""
     n = rows.n_total
@@ -322,7 +222,7 @@ def _count_centers(
 
 
 def _partitions(
-    rows: _Rows,
+    rows: ValidatedRows,
     sample: Sample,
     origin: Indices,
     group: Indices,

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from condensity._typing import Array
+from condensity._typing import Array, Indices
 from condensity._utils.parallel import one_blas_thread, parallel_map
 from condensity._utils.parameters import check_counts, check_part, check_rng
 from condensity._utils.seeds import fill_seeds
@@ -140,26 +140,13 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
         values, Y, weight, y_axes = check_sample(self, X, y, sample_weight)
         rows = np.flatnonzero(weight > 0)
         given = not (self.cv is None or isinstance(self.cv, Integral))
-        choosing = not (self.n_components is None or isinstance(self.n_components, Integral))
-        labels = None
-        if given or choosing:
-            who = {"name": type(self).__name__, "fix": "n_components"}
-            labels = label_rows(self.cv, values, Y, weight, fold_rng, **who)
+        labels = self._fold_labels(values, Y, weight, fold_rng) if given or self._tries() else None
         folds = [] if labels is None else splits(labels[rows])
-        varying = int(Scaling.of(values[rows], weight[rows] / weight.sum()).varies.sum())
-        # A training part needs a sample for each component.  The reducer refuses constant inputs.
-        most = min([max(varying, 1), *(len(train) for train, _ in folds)])
-        candidates = check_counts("n_components", self.n_components, most=most)
-        if candidates != [None]:
-            check_has_components(reducer)
+        candidates = self._candidates(reducer, values[rows], weight[rows], folds)
         named = X if hasattr(X, "columns") else values
         target = Y[:, 0] if y_axes == 1 else Y
         steps = TwoSteps(reducer, density, named, values, target, weight, labels if given else None)
-        losses = np.full((1, 1), np.nan)
-        if len(candidates) > 1:
-            trials = [(d, rows[train], rows[test]) for d in candidates for train, test in folds]
-            by_trial = list(parallel_map(self.n_jobs)(steps.loss, trials))
-            losses = np.reshape(by_trial, (len(candidates), len(folds)))
+        losses = self._losses(steps, rows, folds, candidates)
         best = candidates[first_minimum(losses.mean(axis=1))]
         with one_blas_thread():
             reducer, density = steps.fit(rows, best)
@@ -241,6 +228,40 @@ class Reduced(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConditionalDens
 
         # The seeds are the same for all folds and all numbers of components.
         return fill_seeds(clone(reducer), draw), fill_seeds(clone(density), draw)
+
+    def _tries(self) -> bool:
+        """Whether several numbers of components are tried."""
+        return not (self.n_components is None or isinstance(self.n_components, Integral))
+
+    def _fold_labels(self, X: Array, Y: Array, weight: Array, rng: np.random.Generator) -> Indices:
+        """The fold of each sample, (n,)."""
+        return label_rows(self.cv, X, Y, weight, rng, name=type(self).__name__, fix="n_components")
+
+    def _candidates(
+        self, reducer: Any, X: Array, weight: Array, folds: Sequence[tuple[Indices, Indices]]
+    ) -> list[int | None]:
+        """The numbers of components to try; None leaves the reducer as it is."""
+        varying = int(Scaling.of(X, weight / weight.sum()).varies.sum())
+        # A training part needs a sample for each component.  The reducer refuses constant inputs.
+        most = min([max(varying, 1), *(len(train) for train, _ in folds)])
+        candidates = check_counts("n_components", self.n_components, most=most)
+        if candidates != [None]:
+            check_has_components(reducer)
+        return candidates
+
+    def _losses(
+        self,
+        steps: TwoSteps,
+        rows: Indices,
+        folds: Sequence[tuple[Indices, Indices]],
+        candidates: Sequence[int | None],
+    ) -> Array:
+        """Held-out losses of all candidates, (candidates, folds); NaN if there is only one."""
+        if len(candidates) == 1:
+            return np.full((1, 1), np.nan)
+        trials = [(d, rows[train], rows[test]) for d in candidates for train, test in folds]
+        by_trial = list(parallel_map(self.n_jobs)(steps.loss, trials))
+        return np.reshape(by_trial, (len(candidates), len(folds)))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "density_")

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from condensity._typing import Array
+from condensity._typing import Array, Indices
 from condensity._utils.parameters import check_count, check_option
 from condensity._utils.validation import (
     check_enough,
@@ -22,7 +22,6 @@ from condensity.estimators.reducer import LinearReducerMixin
 from condensity.fitting.monotone_maps import NormalScores
 from condensity.subspaces.gradients import cosines_and_sines, gradient_directions
 from condensity.subspaces.slices import (
-    Kernel,
     directional_kernel,
     save_kernel,
     sir_kernel,
@@ -99,6 +98,10 @@ class SlicedReducer(SpectralReducer):
 
     n_slices: int | str
 
+    def __init__(self, n_components: int = 1, n_slices: int | str = "auto") -> None:
+        self.n_components = n_components
+        self.n_slices = n_slices
+
     def _check_parameters(self, n_components: int) -> None:
         self._count_slices(n_components)
 
@@ -109,7 +112,7 @@ class SlicedReducer(SpectralReducer):
         labels = [slices(column, sample.weight, n_slices) for column in sample.Y.T]
         counts = [int(column.max()) + 1 for column in labels]
         self._check_components(n_components, sample.X.shape[1], counts)
-        values, directions = sliced_directions(sample, labels, self._kernel())
+        values, directions = sliced_directions(sample, labels, self._kernel)
         return values, directions, {"n_slices_": counts}
 
     def _count_slices(self, n_components: int) -> int:
@@ -129,17 +132,18 @@ class SlicedReducer(SpectralReducer):
             )
         check_count("n_components", n_components, low=1, high=most, why=why)
 
+    @staticmethod
     @abstractmethod
-    def _kernel(self) -> Kernel:
-        """The matrix M whose leading eigenvectors are the directions."""
+    def _kernel(Z: Array, weight: Array, labels: Indices) -> Array:
+        """The matrix M whose leading eigenvectors are the directions; a ``Kernel``."""
 
-    @abstractmethod
     def _auto_slices(self, n_components: int) -> int:
         """The number of slices that ``n_slices="auto"`` stands for."""
+        return 5
 
-    @abstractmethod
     def _most(self, n_slices: list[int]) -> float:
         """Largest number of directions that these slices of the outputs determine."""
+        return np.inf
 
 
 class SIR(SlicedReducer):
@@ -194,12 +198,7 @@ class SIR(SlicedReducer):
     array([[0., 1., 0., 0., 0.]])
     """
 
-    def __init__(self, n_components: int = 1, n_slices: int | str = "auto") -> None:
-        self.n_components = n_components
-        self.n_slices = n_slices
-
-    def _kernel(self) -> Kernel:
-        return sir_kernel
+    _kernel = staticmethod(sir_kernel)
 
     def _auto_slices(self, n_components: int) -> int:
         return max(10, n_components + 1)
@@ -260,18 +259,7 @@ class SAVE(SlicedReducer):
     array([1., 1., 0., 0., 0.])
     """
 
-    def __init__(self, n_components: int = 1, n_slices: int | str = "auto") -> None:
-        self.n_components = n_components
-        self.n_slices = n_slices
-
-    def _kernel(self) -> Kernel:
-        return save_kernel
-
-    def _auto_slices(self, n_components: int) -> int:
-        return 5
-
-    def _most(self, n_slices: list[int]) -> float:
-        return np.inf
+    _kernel = staticmethod(save_kernel)
 
 
 class DirectionalRegression(SlicedReducer):
@@ -326,18 +314,7 @@ class DirectionalRegression(SlicedReducer):
     array([1., 1., 0., 0., 0.])
     """
 
-    def __init__(self, n_components: int = 1, n_slices: int | str = "auto") -> None:
-        self.n_components = n_components
-        self.n_slices = n_slices
-
-    def _kernel(self) -> Kernel:
-        return directional_kernel
-
-    def _auto_slices(self, n_components: int) -> int:
-        return 5
-
-    def _most(self, n_slices: list[int]) -> float:
-        return np.inf
+    _kernel = staticmethod(directional_kernel)
 
 
 class OPG(SpectralReducer):

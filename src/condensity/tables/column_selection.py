@@ -43,28 +43,37 @@ def select_columns(
         _as_list, (target, features, exclude, categorical)
     )
     orders = _date_orders(dates)
-    check_names("target", targets, known)
-    check_names("features", included, known)
-    check_names("exclude", excluded, known)
-    check_names("categorical", categories, known)
-    check_names("dates", list(orders), known)
+    others = {
+        "features": included,
+        "exclude": excluded,
+        "categorical": categories,
+        "dates": list(orders),
+    }
+    for parameter, names in {"target": targets, **others}.items():
+        check_names(parameter, names, known)
+    _check_targets(targets, others)
+    inputs, notes = _inputs(included or known, omitted={*targets, *excluded})
+    _check_kinds(orders, categories)
+    return ColumnSelection(targets, inputs, categories, orders, included, excluded, notes)
+
+
+def _check_targets(targets: list[str], others: Mapping[str, list[str]]) -> None:
+    """Check that there is a target, and that each one is named once, by one parameter."""
     if not targets:
         raise TableError(ParameterValue("target"), " is empty: name at least one column")
     for name in targets:
         if targets.count(name) > 1:
             raise TableError(ParameterValue("target"), f" names {name!r} twice: name it once")
-        for parameter, others in (
-            ("features", included),
-            ("exclude", excluded),
-            ("categorical", categories),
-            ("dates", orders),
-        ):
-            if name in others:
+        for parameter, names in others.items():
+            if name in names:
                 raise TableError(
                     f"column {name!r} is a target: remove it from ", ParameterValue(parameter)
                 )
-    omitted = {*targets, *excluded}
-    chosen = [name for name in included or known if name not in omitted]
+
+
+def _inputs(candidates: list[str], omitted: set[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Different names of the input columns, at least one, and facts for the user."""
+    chosen = [name for name in candidates if name not in omitted]
     notes: tuple[str, ...] = ()
     if "" in chosen:
         notes = ("the column without a name is left out; it may hold row numbers",)
@@ -76,6 +85,11 @@ def select_columns(
             ", or remove one from ",
             ParameterValue("exclude"),
         )
+    return list(dict.fromkeys(chosen)), notes
+
+
+def _check_kinds(orders: Mapping[str, str], categories: list[str]) -> None:
+    """Check that no column is of dates and of categories."""
     both = next((name for name in orders if name in categories), None)
     if both is not None:
         raise TableError(
@@ -84,8 +98,6 @@ def select_columns(
             " or from ",
             ParameterValue("categorical"),
         )
-    features = list(dict.fromkeys(chosen))
-    return ColumnSelection(targets, features, categories, orders, included, excluded, notes)
 
 
 def _date_orders(dates: DateOrders) -> dict[str, str]:

@@ -129,24 +129,10 @@ class WithAtoms(ConditionalDensityEstimator):
             The fitted estimator.
         """
         fold_rng, seed_rng = check_rng(self.random_state).spawn(2)
-
-        def draw() -> int:
-            return int(seed_rng.integers(2**31))
-
-        density = LSCE() if self.density is None else self.density
-        check_part("density", density, "predict_dist", "an estimator of conditional densities")
-        density, seed = fill_seeds(clone(density), draw), draw()
+        density, seed = self._seeded_density(seed_rng)
         values, Y, weight, y_axes = check_sample(self, X, y, sample_weight)
-        if Y.shape[1] != 1:
-            raise ValueError(
-                f"WithAtoms is for one output, got {Y.shape[1]}: fit the outputs one by one"
-            )
         if y_axes == 2:
-            warnings.warn(
-                "A column-vector y was passed when a 1d array was expected: use y.ravel()",
-                DataConversionWarning,
-                stacklevel=2,
-            )
+            _check_one_output(Y.shape[1])
         atoms = check_atoms(self.atoms, Y[:, 0], weight)
         label = class_of(Y[:, 0], atoms)
         beside = np.flatnonzero((label == len(atoms)) & (weight > 0))
@@ -167,6 +153,16 @@ class WithAtoms(ConditionalDensityEstimator):
         self.cv_losses_, self._probabilities = losses, probabilities
         self._y_axes = self._n_outputs = 1
         return self
+
+    def _seeded_density(self, rng: np.random.Generator) -> tuple[Any, int]:
+        """The estimator of the density, not fitted, and the seed of the trees."""
+        density = LSCE() if self.density is None else self.density
+        check_part("density", density, "predict_dist", "an estimator of conditional densities")
+
+        def draw() -> int:
+            return int(rng.integers(2**31))
+
+        return fill_seeds(clone(density), draw), draw()
 
     @property
     def model_weights_(self) -> dict[str, float]:
@@ -198,6 +194,17 @@ class WithAtoms(ConditionalDensityEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = False
         return tags
+
+
+def _check_one_output(count: int) -> None:
+    """Raise an error if a table of targets has several columns, and warn if it has one."""
+    if count != 1:
+        raise ValueError(f"WithAtoms is for one output, got {count}: fit the outputs one by one")
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected: use y.ravel()",
+        DataConversionWarning,
+        stacklevel=3,
+    )
 
 
 def check_atoms(value: Any, y: Array, weight: Array) -> Array:
