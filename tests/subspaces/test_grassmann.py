@@ -10,6 +10,7 @@ from condensity.subspaces.grassmann import (
     orthonormal,
     projector_gap,
     random_point,
+    standard_basis,
 )
 from problems import random_sample, random_subspace, rotation
 
@@ -87,3 +88,12 @@ def test_oriented_directions_grow_with_the_first_output_and_keep_the_span():
     assert ((s.weight * s.Y[:, 0]) @ s.X @ turned.T >= 0).all()
     np.testing.assert_allclose(turned.T @ turned, W.T @ W, atol=1e-15)
     np.testing.assert_array_equal(orient_signs(-W, s), turned)
+
+
+def test_the_standard_basis_depends_on_the_subspace_alone():
+    W = random_subspace(0, 3, 6)
+    turn = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 3)))[0]
+    standard = standard_basis(W)
+    np.testing.assert_allclose(standard_basis(turn @ W), standard, atol=1e-12)
+    np.testing.assert_allclose(standard @ standard.T, np.eye(3), atol=1e-12)
+    assert projector_gap(standard, W) < 1e-12

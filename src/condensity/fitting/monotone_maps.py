@@ -31,13 +31,13 @@ class Clipped:
     sd: Array  # (dy,)
 
     @classmethod
-    def of(cls, Y: Array, weight: Array) -> Clipped:
+    def of(cls, Y: Array, weight: Array, limit: float = LIMIT) -> Clipped:
         """The function for outputs ``Y`` (n, dy) with weights (n,) that sum to one."""
         low, middle, high = np.transpose(
             [weighted_quantiles(y, weight, [0.25, 0.5, 0.75]) for y in Y.T]
         )
         # If half of the values are equal, no scale is known and nothing is clipped.
-        reach = np.where(high > low, LIMIT * (high - low) / NORMAL_IQR, np.inf)
+        reach = np.where(high > low, limit * (high - low) / NORMAL_IQR, np.inf)
         low, high = middle - reach, middle + reach
         clipped = np.clip(Y, low, high)
         mean = weight @ clipped / weight.sum()

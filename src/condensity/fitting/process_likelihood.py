@@ -1,22 +1,25 @@
 """Likelihood of a mean and a variance that are smooth functions of ``z = W x``.
 
 Given z, the outputs have the normal distribution with the mean ``m(z)`` and the covariance
-``v(z) S``.  Both m and the logarithm of v are Gaussian processes with Gaussian covariances, each
-with a length scale and a height of its own.  A process is a sum of random Fourier features [1]_,
+``v(z) S``.  Both m and the logarithm of v are Gaussian processes, each with a length scale and a
+height of its own.  A process is a sum of random Fourier features [1]_,
 
     height sqrt(2 / J) cos(omega_j^T z / length)  and  height sqrt(2 / J) sin(omega_j^T z / length)
 
-for J / 2 normal frequencies omega_j, with independent normal coefficients.  The features of m also
-contain a constant, and its coefficients have the covariance S between outputs.
+for J / 2 normal frequencies omega_j, with independent normal coefficients.  With many features the
+covariance would be Gaussian; these few are a set of smooth functions.  They are not the same in
+every basis of z, so the value depends a little on the basis W and not only on its row space.  The
+features of m also contain a constant, and its coefficients have the covariance S between outputs.
 
 The coefficients of m are integrated out, and S is at its best value.  With the features P of m and
-``D = diag(n w_i / v_i)``, minus the log likelihood is, up to a constant,
+``D = diag(n_i / v_i)``, n_i the number of equal samples and N their sum, minus the log likelihood
+is, up to a constant,
 
-    1/2 sum_i n w_i dy log v_i + dy / 2 log det B + n / 2 log det (Y^T D Y - Y^T D P B^-1 P^T D Y)
+    1/2 sum_i n_i dy log v_i + dy / 2 log det B + N / 2 log det ((Y - P A)^T D (Y - P A) + A^T A)
 
-where ``B = P^T D P + I``.  The coefficients c of the logarithm of v are variables of the
-minimisation; Laplace's approximation with the expected Hessian integrates them out.  With its
-features R, this adds ``|c|^2 / 2 + 1/2 log det(dy / 2 R^T diag(n w) R + I)``.
+where ``B = P^T D P + I`` and ``A = B^-1 P^T D Y``.  The coefficients c of the logarithm of v are
+variables of the minimisation.  An approximation of Laplace's kind integrates them out: with the
+features R of log v it adds ``|c|^2 / 2 + 1/2 log det(dy / 2 R^T diag(n_i) R + I)``.
 
 References
 ----------
@@ -52,7 +55,7 @@ PRIOR_SDS = np.array([1.0, 1.0, 2.0, 1.0])
 
 @cache
 def random_frequencies(dz: int) -> Array:
-    """The frequencies of m and log v, (2, J / 2, dz).  They are always the same."""
+    """The frequencies of m and log v, (2, J / 2, dz): the same in every fit."""
     return np.random.default_rng(0).standard_normal((2, N_FEATURES // 2, dz))
 
 
@@ -84,11 +87,11 @@ class Features:
 
 @dataclass(frozen=True, eq=False)
 class ProcessLikelihood:
-    """Minus the log likelihood, divided by the number of samples, as a function of W."""
+    """Minus the log likelihood, divided by N, as a function of W."""
 
     X: Array  # (n, dx)
     Y: Array  # (n, dy)
-    counts: Array  # (n,) n w, with the mean 1
+    counts: Array  # (n,) how many samples each row stands for
 
     @property
     def first(self) -> Array:
@@ -127,13 +130,13 @@ class ProcessLikelihood:
         by_own = np.array([by_logs[0], more_logs[0], by_logs[1], more_logs[1]])
         by_own = by_own * (abs(logs) < LOG_LIMIT) + standard / PRIOR_SDS
         by_c = scale.values.T @ by_log_v + c
-        n = len(self.X)
+        n = float(self.counts.sum())
         return value / n, (by_Z + more_Z).T @ self.X / n, np.append(by_own, by_c) / n
 
     def _given_variance(self, features: Array, v: Array) -> tuple[float, Array, Array]:
         """The terms of the mean, with derivatives by its features (n, J) and by v (n,)."""
-        n, dy = self.Y.shape
-        P = np.column_stack([features, np.full(n, CONSTANT)])
+        dy, n = self.Y.shape[1], float(self.counts.sum())
+        P = np.column_stack([features, np.full(len(features), CONSTANT)])
         precision = self.counts / v
         PD = P * precision[:, None]
         B = PD.T @ P
@@ -141,8 +144,8 @@ class ProcessLikelihood:
         inverse, log_det = inverse_and_log_det(B)
         A = inverse @ (PD.T @ self.Y)
         residuals = self.Y - P @ A
-        S = (residuals * precision[:, None]).T @ self.Y / n
-        S = 0.5 * (S + S.T)
+        # This form has no negative eigenvalues, also where outputs are related.
+        S = ((residuals * precision[:, None]).T @ residuals + A.T @ A) / n
         S[np.diag_indices(dy)] += 1e-10 * np.diagonal(S) + 1e-300
         S_factor = cho_factor(S, lower=True)
         half_log_det_S = float(np.sum(np.log(np.diagonal(S_factor[0]))))

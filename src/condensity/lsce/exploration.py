@@ -98,7 +98,9 @@ def add_reduced(
         )
         if start is None:
             continue
-        new = _reduced(data, options, views, start, plain, held, mapper)
+        # Subspaces with a linear location contain its slope: their rivals are too similar.
+        free = next((c for c in strict if (c.location, c.n_components) == ("none", dz)), start)
+        new = _reduced(data, options, views, start, free.rivals, plain, held, mapper)
         report(new)
         added.append(new)
         if new.n_components > min(added, key=attrgetter("loss")).n_components:
@@ -113,6 +115,7 @@ def _reduced(
     options: EnsembleOptions,
     views: dict[str, MemberView],
     start: Configuration,
+    rivals: Sequence[Sequence[Array]],
     plain: Crossfit,
     held: Sequence[Array],
     mapper: Mapper,
@@ -120,12 +123,11 @@ def _reduced(
 ) -> Configuration:
     """The configuration whose directions are learned with a location on z, from those of ``start``.
 
-    ``plain`` has the views without location.  The first members are those of ``known``.  The view
-    of all samples is added to ``views``.
+    ``rivals`` are further starts of every view.  ``plain`` has the views without location.  The
+    first members are those of ``known``.  The view of all samples is added to ``views``.
     """
     learn = partial(learn_with_location, options.search.max_steps)
     Ws = [] if known is None else list(known.Ws)
-    rivals = start.rivals or [()] * len(start.Ws)
     starts = [[W, *others] for W, others in zip(start.Ws, rivals, strict=True)]
     items = list(zip(plain.views, starts, strict=True))[len(Ws) :]
     Ws += [end.W for end in mapper(learn, items)]
@@ -169,7 +171,8 @@ def complete_all(
             else:
                 plain = crossfit_of(next(o for o in configurations if o.location == "none"))
                 first = add(c.start)
-                new = _reduced(data, options, views, first, plain, held, mapper, c)
+                rivals = first.rivals
+                new = _reduced(data, options, views, first, rivals, plain, held, mapper, c)
             completed[id(c)] = new
         return completed[id(c)]
 

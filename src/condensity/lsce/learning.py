@@ -24,12 +24,13 @@ import numpy as np
 
 from condensity._typing import Array, Mask
 from condensity.fitting.leave_one_out import LeaveOneOutLoss
+from condensity.fitting.monotone_maps import Clipped
 from condensity.fitting.process_likelihood import ProcessLikelihood
 from condensity.locations.location import on_grid
 from condensity.members.member import MemberView
 from condensity.members.settings import Setting
 from condensity.subspaces.chart import JointFunction, Minimum, minimise, minimise_jointly
-from condensity.subspaces.grassmann import orthonormal, random_point
+from condensity.subspaces.grassmann import orthonormal, random_point, standard_basis
 from condensity.subspaces.lockstep import minimise_all
 
 #: Largest number of centres for learning subspaces, which need fewer than densities.
@@ -42,7 +43,16 @@ class Round:
 
     rows: int  # largest number of samples at which the loss is evaluated
     centers: int  # largest number of centres
-    evaluations: int  # of the loss, or steps, for each start
+    evaluations: int  # of the loss, for each start
+    kept: int  # number of starts that go on
+
+
+@dataclass(frozen=True)
+class JointRound:
+    """A round of the search with the likelihood."""
+
+    rows: int | None  # largest number of samples; None: all
+    steps: int  # for each start
     kept: int  # number of starts that go on
 
 
@@ -63,11 +73,17 @@ WIDEST = float(np.sqrt(2.0))
 
 #: Weight of the likelihood, relative to the leave-one-out loss.
 LIKELIHOOD_SHARE = 0.5
-#: Largest number of samples of the likelihood.
-LIKELIHOOD_ROWS = 400
-#: Number of rivals that a search with the likelihood also starts from, and its first steps.
+#: Values of y in the likelihood are clipped at this distance from the median, in robust standard
+#: deviations: the mean and the variance of a normal distribution follow extreme values.
+NORMAL_LIMIT = 4.0
+#: Number of rivals that a search with the likelihood also starts from.
 N_RIVALS = 8
-JOINT_ROUND = Round(rows=200, centers=150, evaluations=15, kept=2)
+#: Steps of such a search from all starts, from the best of them, and from the best end.
+JOINT_ROUNDS = (
+    JointRound(rows=200, steps=15, kept=2),
+    JointRound(rows=400, steps=50, kept=1),
+    JointRound(rows=None, steps=50, kept=1),
+)
 
 
 def starting_points(
@@ -176,30 +192,39 @@ def refinement_problem(
 def learn_with_location(max_steps: int, item: tuple[MemberView, Sequence[Array]]) -> Minimum:
     """The subspace of smallest loss together with a smooth mean and a smooth variance.
 
-    The first steps are made from all starts, with few samples; then the best ones go on.
+    The first steps are made from all starts, with few samples; then the best ones go on with more.
     """
     view, starts = item
     if len(starts[0]) >= view.sample.X.shape[1]:
         return Minimum(starts[0], np.nan, 0)
-    loss, first = joint_loss(view, starts[0], JOINT_ROUND.rows, JOINT_ROUND.centers)
-    steps = JOINT_ROUND.evaluations
-    ends = [minimise_jointly(loss, W, first, max_steps=steps) for W in starts]
-    ends.sort(key=lambda end: end[0].value)
-    loss, _ = joint_loss(view, starts[0], LIKELIHOOD_ROWS, LEARNING_CENTERS)
-    finals = [
-        minimise_jointly(loss, end.W, parameters, max_steps=max_steps)[0]
-        for end, parameters in ends[: JOINT_ROUND.kept]
-    ]
-    best = min(finals, key=lambda end: end.value)
+    basis = [standard_basis(W) for W in starts]
+    ends = [(Minimum(W, np.inf, 0), joint_loss(view, W, 1)[1]) for W in basis]
+    rows = 0
+    for part in JOINT_ROUNDS:
+        before, rows = rows, min(part.rows or len(view.sample), len(view.sample))
+        if rows > before or len(ends) > 1:
+            loss = joint_loss(view, basis[0], rows)[0]
+            steps = min(part.steps, max_steps)
+            ends = [
+                minimise_jointly(loss, end.W, parameters, max_steps=steps, unit=1.0)
+                for end, parameters in ends
+            ]
+            ends = sorted(ends, key=lambda end: end[0].value)[: part.kept]
+    best, _ = ends[0]
     return replace(best, W=orthonormal(on_grid(best.W)))
 
 
-def joint_loss(view: MemberView, W: Array, rows: int, centers: int) -> tuple[JointFunction, Array]:
-    """The loss as a function of W and the parameters of the likelihood, and first parameters."""
-    problem = learning_problem(view.thinned(centers), W, rows=rows).compressed()
-    n = len(view.sample)
-    sample = view.sample[np.linspace(0, n - 1, min(n, rows), dtype=int)]
-    share, Y = sample.weight / sample.weight.sum(), view.clipped(sample.Y)
+def joint_loss(view: MemberView, W: Array, rows: int) -> tuple[JointFunction, Array]:
+    """The loss as a function of W and the parameters of the likelihood, and first parameters.
+
+    It is evaluated at no more than ``rows`` samples.  In the likelihood, values of y beyond
+    ``NORMAL_LIMIT`` are clipped, and samples that belong together count as independent.
+    """
+    problem = learning_problem(view.thinned(LEARNING_CENTERS), W, rows=rows).compressed()
+    whole, n = view.sample, len(view.sample)
+    sample = whole[np.linspace(0, n - 1, min(n, rows), dtype=int)]
+    share = sample.weight / sample.weight.sum()
+    Y = Clipped.of(whole.Y, whole.weight, NORMAL_LIMIT)(sample.Y)
     likelihood = ProcessLikelihood(sample.X, Y - share @ Y, len(sample) * share)
 
     def loss(W: Array, parameters: Array) -> tuple[float, Array, Array]:

@@ -123,7 +123,13 @@ JointFunction = Callable[[Array, Array], tuple[float, Array, Array]]
 
 
 def minimise_jointly(
-    function: JointFunction, W: Array, parameters: Array, *, max_steps: int, n_fixed: int = 0
+    function: JointFunction,
+    W: Array,
+    parameters: Array,
+    *,
+    max_steps: int,
+    n_fixed: int = 0,
+    unit: float | None = None,
 ) -> tuple[Minimum, Array]:
     """Minimise a function of a subspace and of unconstrained parameters by L-BFGS.
 
@@ -139,6 +145,8 @@ def minimise_jointly(
         Maximum number of iterations.
     n_fixed : int, default=0
         The first ``n_fixed`` rows of ``W`` do not change.
+    unit : float, optional
+        The unit of the tolerance for changes of the value.  None: the first value.
 
     Returns
     -------
@@ -151,8 +159,9 @@ def minimise_jointly(
     start = function(W, parameters)[0]
     if chart.size == 0:
         return Minimum(W, start, 0), parameters
-    # The tolerances of L-BFGS-B are absolute for values below 1; this makes them relative.
-    unit = abs(start) or 1.0
+    # The tolerances of L-BFGS-B are absolute for values below 1; this makes them relative
+    # to the unit.
+    unit = unit or abs(start) or 1.0
 
     def value_and_gradient(point: Array) -> tuple[float, Array]:
         omega, rest = np.split(point, [chart.size])

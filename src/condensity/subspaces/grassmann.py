@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import qr
 
 from condensity._typing import Array
 from condensity.data.sample import Sample
@@ -32,6 +33,17 @@ def orthonormal(W: Array) -> Array:
 def random_point(rng: np.random.Generator, dz: int, dx: int) -> Array:
     """Random subspace with uniform distribution: (dz, dx)."""
     return orthonormal(rng.standard_normal((dz, dx)))
+
+
+def standard_basis(W: Array) -> Array:
+    """The same subspace in a basis that does not depend on that of ``W`` (dz, dx).
+
+    It is the triangular factor of the decomposition of ``W`` with column pivoting, in which the
+    pivots are positive.
+    """
+    Q, R, _ = qr(W, mode="economic", pivoting=True)
+    signs = np.where(np.diagonal(R) < 0, -1.0, 1.0)
+    return np.asarray((Q * signs).T @ W)
 
 
 def natural_gradient(W: Array, gradient: Array) -> Array:
