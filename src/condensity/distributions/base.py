@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condensity._typing import Array
+from condensity._typing import Array, Indices
 from condensity._utils.numerics import row_blocks
 from condensity._utils.parameters import check_count, check_rng
 from condensity.distributions import _checks as checks
@@ -663,6 +663,11 @@ class Distribution(ABC):
         """
         return self
 
+    @classmethod
+    def _join(cls, dists: Sequence[Any], rows: Sequence[Indices]) -> Distribution | None:
+        """The rows of densities of this class as one of them; None if that is not possible."""
+        return None
+
     def frozen(self, row: int = 0) -> Frozen:
         """One density with the methods of a frozen distribution of ``scipy.stats``.
 
@@ -695,6 +700,6 @@ class Distribution(ABC):
             A distribution of shape (m, dy).  As everywhere in skpro, all methods except ``sample``
             treat each output by itself.
         """
-        from condensity.distributions.skpro import adapt
+        from condensity.adapters.skpro import adapt
 
         return adapt(self, index, columns)
