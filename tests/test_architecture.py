@@ -32,6 +32,7 @@ LAYERS = {  # what each room may use of the others
         "members",
     },
     "metrics": {"_typing", "_utils", "distributions", "subspaces"},
+    "cross_prediction": {"_typing", "_utils", "distributions"},
     "scorers": {"_typing", "_utils", "distributions", "metrics"},
     "datasets": {"_typing", "_utils", "distributions"},
     "estimators": {
@@ -224,6 +225,8 @@ def test_importing_the_library_imports_no_extra():
         "typer",
         "requests",
         "skpro",
+        "torch",
+        "qp",
         "mujoco",
         "shapely",
         "playwright",

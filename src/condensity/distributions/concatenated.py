@@ -115,6 +115,7 @@ def concatenate_rows(
     See Also
     --------
     mixture_of : A weighted sum of densities of the same rows.
+    condensity.cross_val_predict_dist : Densities of rows that the models have not seen.
 
     Examples
     --------
