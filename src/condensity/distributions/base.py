@@ -703,3 +703,41 @@ class Distribution(ABC):
         from condensity.adapters.skpro import adapt
 
         return adapt(self, index, columns)
+
+    def to_frame(
+        self,
+        quantiles: ArrayLike = (0.05, 0.25, 0.5, 0.75, 0.95),
+        *,
+        index: Any = None,
+        outputs: Sequence[str] | None = None,
+    ) -> Any:
+        """Means, standard deviations and quantiles as a data frame (the extra ``pandas``).
+
+        Parameters
+        ----------
+        quantiles : array-like of shape (k,), default=(0.05, 0.25, 0.5, 0.75, 0.95)
+            Levels of the quantiles; empty for none.
+        index : pandas.Index or sequence of length m, default=None
+            Names of the rows, for instance ``X.index``; 0, 1, ... when None.
+        outputs : sequence of str of length dy, default=None
+            Names of the outputs.  The columns of output ``price`` are ``price_mean``, ``price_std``
+            and ``price_q0.05``, as in the output of ``condensity predict``.  None: y1, y2, ..., and
+            no name for a single output.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each density.  For several outputs the quantiles are those of each output by
+            itself.
+
+        See Also
+        --------
+        quantile : The quantiles as an array.
+
+        Notes
+        -----
+        ``dist.to_frame().to_parquet("densities.parquet")`` writes them to a file.
+        """
+        from condensity.adapters.frame import as_frame
+
+        return as_frame(self, quantiles, index, outputs)
