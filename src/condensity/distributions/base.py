@@ -741,3 +741,68 @@ class Distribution(ABC):
         from condensity.adapters.frame import as_frame
 
         return as_frame(self, quantiles, index, outputs)
+
+    def to_torch(self, dtype: Any = None, device: Any = None) -> Any:
+        """The densities as a distribution of PyTorch (the extra ``torch``).
+
+        Parameters
+        ----------
+        dtype : torch.dtype, default=None
+            Type of the numbers; ``torch.float64`` when None.
+        device : torch.device or str, default=None
+            Where the numbers are kept; the default device of PyTorch when None.
+
+        Returns
+        -------
+        torch.distributions.Distribution
+            A ``MixtureSameFamily`` of ``Normal`` or ``MultivariateNormal`` distributions with batch
+            shape (m,) and event shape () or (dy,).  For outputs with bounds, it is a
+            ``TransformedDistribution`` of one.
+
+        Raises
+        ------
+        TypeError
+            If the densities have atoms, or are recalibrated.
+
+        See Also
+        --------
+        condensity.inspection.slopes : Derivatives with respect to the inputs.
+
+        Notes
+        -----
+        ``log_prob`` can be differentiated with respect to y, but the densities are constants: there
+        are no gradients with respect to x or the model.  All Gaussians are written out, which takes
+        ``m K dy (1 + dy)`` numbers for K Gaussians in each density.  PyTorch refuses a y outside
+        the bounds, where ``log_pdf`` is -inf.
+        """
+        from condensity.adapters.torch_mixture import as_torch
+
+        return as_torch(self, dtype, device)
+
+    def to_qp(self, ancil: Any = None) -> Any:
+        """The densities as an ensemble of the package qp (the extra ``qp``).
+
+        One output only, without bounds.
+
+        Parameters
+        ----------
+        ancil : dict, default=None
+            Values that belong to the rows, with m entries each, for instance identifiers.
+
+        Returns
+        -------
+        qp.Ensemble
+            Gaussian mixtures with the parametrisation ``qp.mixmod``, without loss.
+
+        Raises
+        ------
+        TypeError
+            If the densities have bounds or atoms, or are recalibrated.
+
+        See Also
+        --------
+        to_torch : The same for PyTorch, also for several outputs and for bounds.
+        """
+        from condensity.adapters.qp_ensemble import as_qp
+
+        return as_qp(self, ancil)

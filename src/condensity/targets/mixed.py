@@ -57,8 +57,8 @@ class MixedDistribution(Distribution):
     that of any model.  ``pdf_on`` draws a curve, and leaves the atoms out: its integral is the
     remaining probability.  ``quantile`` is the smallest y with ``P(Y <= y) >= q``.  ``hdr``
     contains atoms, as intervals of length zero, before any other value, and ``modes`` begins with
-    them.  ``entropy`` is that of this density.  ``frozen``, ``to_skpro``, ``twcrps``, ``kl``,
-    ``l2_distance`` and ``mixture_of`` are not available.
+    them.  ``entropy`` is that of this density.  ``frozen``, ``to_skpro``, ``to_torch``,
+    ``to_qp``, ``twcrps``, ``kl``, ``l2_distance`` and ``mixture_of`` are not available.
 
     Examples
     --------
