@@ -72,6 +72,7 @@ LAYERS = {  # what each room may use of the others
         "targets",
     },
     "inspection": {"_typing", "_utils", "distributions", "fitting", "locations", "members"},
+    "rail_stages": {"_typing", "_utils", "estimators"},
     "plots": {"_typing", "_utils", "distributions", "estimators", "inspection", "metrics"},
     "explorer": {
         "__version__",
@@ -227,6 +228,7 @@ def test_importing_the_library_imports_no_extra():
         "skpro",
         "torch",
         "qp",
+        "rail",
         "mujoco",
         "shapely",
         "playwright",
@@ -240,7 +242,16 @@ def test_importing_the_library_imports_no_extra():
 
 def test_importing_the_library_imports_only_the_rooms_it_offers():
     # What draws, writes pages, runs experiments or commands is imported when it is asked for.
-    rooms = ("plots", "inspection", "explorer", "experiments", "cli", "demo", "adapters")
+    rooms = (
+        "plots",
+        "inspection",
+        "explorer",
+        "experiments",
+        "cli",
+        "demo",
+        "adapters",
+        "rail_stages",
+    )
     heavy = [f"condensity.{room}" for room in rooms]
     code = f"import sys, condensity; print([m for m in {heavy} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
