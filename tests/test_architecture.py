@@ -73,6 +73,7 @@ LAYERS = {  # what each room may use of the others
     },
     "inspection": {"_typing", "_utils", "distributions", "fitting", "locations", "members"},
     "rail_stages": {"_typing", "_utils", "estimators"},
+    "skpro_regressor": {"_utils", "estimators"},
     "plots": {"_typing", "_utils", "distributions", "estimators", "inspection", "metrics"},
     "explorer": {
         "__version__",
@@ -250,6 +251,7 @@ def test_importing_the_library_imports_only_the_rooms_it_offers():
         "cli",
         "demo",
         "adapters",
+        "skpro_regressor",
         "rail_stages",
     )
     heavy = [f"condensity.{room}" for room in rooms]
