@@ -14,7 +14,8 @@ ROOT = Path(condensity.__file__).parent
 LAYERS = {  # what each room may use of the others
     "_typing": set(),
     "_utils": {"_typing"},
-    "distributions": {"_typing", "_utils"},
+    "adapters": {"_typing", "_utils"},
+    "distributions": {"_typing", "_utils", "adapters"},
     "data": {"_typing", "_utils", "distributions"},
     "fitting": {"_typing", "_utils", "distributions", "data"},
     "subspaces": {"_typing", "data"},
@@ -31,6 +32,7 @@ LAYERS = {  # what each room may use of the others
         "members",
     },
     "metrics": {"_typing", "_utils", "distributions", "subspaces"},
+    "cross_prediction": {"_typing", "_utils", "distributions"},
     "scorers": {"_typing", "_utils", "distributions", "metrics"},
     "datasets": {"_typing", "_utils", "distributions"},
     "estimators": {
@@ -70,6 +72,8 @@ LAYERS = {  # what each room may use of the others
         "targets",
     },
     "inspection": {"_typing", "_utils", "distributions", "fitting", "locations", "members"},
+    "rail_stages": {"_typing", "_utils", "estimators"},
+    "skpro_regressor": {"_utils", "estimators"},
     "plots": {"_typing", "_utils", "distributions", "estimators", "inspection", "metrics"},
     "explorer": {
         "__version__",
@@ -113,7 +117,7 @@ LAYERS = {  # what each room may use of the others
 }
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
 PURE_ROOMS = {"distributions", "fitting", "subspaces"}
-ADAPTERS = {"lazy.py", "skpro.py"}  # to Dask and skpro
+ADAPTERS = {"lazy.py"}  # to Dask
 PURE = [
     path
     for path in FILES
@@ -223,6 +227,9 @@ def test_importing_the_library_imports_no_extra():
         "typer",
         "requests",
         "skpro",
+        "torch",
+        "qp",
+        "rail",
         "mujoco",
         "shapely",
         "playwright",
@@ -236,7 +243,17 @@ def test_importing_the_library_imports_no_extra():
 
 def test_importing_the_library_imports_only_the_rooms_it_offers():
     # What draws, writes pages, runs experiments or commands is imported when it is asked for.
-    rooms = ("plots", "inspection", "explorer", "experiments", "cli", "demo", "distributions.skpro")
+    rooms = (
+        "plots",
+        "inspection",
+        "explorer",
+        "experiments",
+        "cli",
+        "demo",
+        "adapters",
+        "skpro_regressor",
+        "rail_stages",
+    )
     heavy = [f"condensity.{room}" for room in rooms]
     code = f"import sys, condensity; print([m for m in {heavy} if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

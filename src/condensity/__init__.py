@@ -1,6 +1,8 @@
 """condensity: conditional densities p(y|x) and the few directions of x they depend on."""
 
 from condensity import conformal, datasets, distributions, metrics, scorers, tables, targets
+from condensity._utils.composites import predict_dist
+from condensity.cross_prediction import cross_val_predict_dist
 from condensity.distributions import ConditionalMixture
 from condensity.estimators import (
     LSCDE,
@@ -31,10 +33,12 @@ __all__ = [
     "Reduced",
     "WithAtoms",
     "conformal",
+    "cross_val_predict_dist",
     "datasets",
     "distributions",
     "load",
     "metrics",
+    "predict_dist",
     "save",
     "scorers",
     "tables",

@@ -18,9 +18,11 @@ from condensity.distributions import (
     BoundedMixture,
     Bounds,
     ChunkedDistribution,
+    ConcatenatedDistribution,
     Distribution,
     LazyDistribution,
     Mixture,
+    concatenate_rows,
     mixture_of,
 )
 from condensity.distributions import chunked as chunked_module
@@ -74,6 +76,11 @@ def chunked(dist):
     return ChunkedDistribution(rows, lambda own: dist[own], 10**5, dist.n_outputs)
 
 
+def concatenated(first, second):
+    """Rows 0 and 2 of one distribution, and row 1 of another one."""
+    return concatenate_rows([first[[2, 0]], second[[1]]], [[2, 0], [1]])
+
+
 def answer(estimator, dy=1):
     X, y = samples(dy)
     return estimator.fit(X, y).predict_dist(X[:M])
@@ -119,6 +126,15 @@ CASES = {
     "two outputs, lazy": lambda: lazy(pair()),
     "two of three outputs, lazy": lambda: lazy(random_mixture(6, dy=3)).marginal([2, 0]),
     "frame with an empty chunk": lambda: lazy_frame(),
+    "concatenated": lambda: concatenated(
+        random_mixture(0), random_mixture(5, frames=((True, False),))
+    ),
+    "concatenated, bounded": lambda: concatenated(
+        positive(), BoundedMixture(narrow(random_mixture(2)), bounds((0, np.inf)))
+    ),
+    "concatenated, chunked": lambda: concatenated(chunked(random_mixture(0)), random_mixture(5)),
+    "two outputs, concatenated": lambda: concatenated(pair(), random_mixture(7, dy=2)),
+    "two outputs, concatenated, bounded": lambda: concatenated(bounded_pair(), bounded_pair()),
     "LSCE": lambda: answer(LSCE(1, n_starts=1, max_iter=5, random_state=0)),
     "LSCE, bounds": lambda: answer(
         LSCE(1, n_starts=1, n_members=1, max_iter=5, bounds=(0, None), random_state=0)
@@ -136,6 +152,9 @@ CASES = {
     ),
     "atoms, chunked": lambda: chunked(with_atoms(random_mixture(0), -1.0, 0.5)),
     "atoms, lazy": lambda: lazy(with_atoms(random_mixture(0), 0.0)),
+    "atoms, concatenated": lambda: concatenated(
+        with_atoms(random_mixture(0), -1.0, 0.5), with_atoms(random_mixture(5), -1.0, 0.5)
+    ),
     "atoms alone": lambda: rounded(random_mixture(0), np.arange(-3.0, 4.0)),
 }
 MIXED = [name for name in CASES if "atoms" in name]
@@ -272,6 +291,7 @@ def test_no_question_is_left_unanswered():
         Mixture,
         BoundedMixture,
         ChunkedDistribution,
+        ConcatenatedDistribution,
         LazyDistribution,
         MixedDistribution,
     ):
@@ -280,7 +300,13 @@ def test_no_question_is_left_unanswered():
 
 @pytest.mark.parametrize("written_once", ["std", "interval", "marginals", "frozen"])
 def test_what_follows_from_other_answers_is_written_once(written_once):
-    for kind in (Mixture, BoundedMixture, ChunkedDistribution, LazyDistribution):
+    for kind in (
+        Mixture,
+        BoundedMixture,
+        ChunkedDistribution,
+        ConcatenatedDistribution,
+        LazyDistribution,
+    ):
         assert written_once not in vars(kind)
 
 
@@ -571,7 +597,8 @@ def test_divergences_and_distances_of_two_outputs_are_integrals(two):
 def test_lazy_densities_are_compared_in_memory(dist):
     if not isinstance(dist, LazyDistribution):
         pytest.skip("these densities are compared as they are")
-    for question in (dist.kl, dist.l2_distance, lambda q: mixture_of([dist, q])):
+    pairs = (lambda q: mixture_of([dist, q])), (lambda q: concatenate_rows([dist, q]))
+    for question in (dist.kl, dist.l2_distance, *pairs):
         with pytest.raises(TypeError, match=r"compute\(\) them first"):
             question(dist.compute())
 

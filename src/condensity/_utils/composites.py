@@ -40,6 +40,44 @@ def density_step(estimator: Any, X: Any) -> tuple[Any, Any]:
 
 
 def predict_dist(estimator: Any, X: Any) -> Any:
-    """Conditional densities p(y|x) of an estimator, a pipeline or a hyperparameter search."""
+    """Predict the conditional densities p(y|x) of an estimator, a pipeline or a search.
+
+    Pipelines and hyperparameter searches of scikit-learn pass on ``predict``, but not
+    ``predict_dist``.  This function transforms the inputs by the first steps of a pipeline and asks
+    its last step; of a search it asks the best estimator.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        Estimator with ``predict_dist``, a pipeline that ends in one, or a hyperparameter search
+        over one with ``refit=True``; also one within the other.
+    X : array-like of shape (m, dx)
+        Inputs, as the composite takes them.
+
+    Returns
+    -------
+    Distribution
+        One density for each row, as ``predict_dist`` of the last estimator returns it.
+
+    Raises
+    ------
+    TypeError
+        If the last estimator has no ``predict_dist``.
+
+    See Also
+    --------
+    cross_val_predict_dist : Densities of samples by models that have not seen them.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from condensity import LSCDE, predict_dist
+    >>> from condensity.datasets import toy_b
+    >>> X, y = toy_b().sample(100, random_state=0)
+    >>> model = make_pipeline(StandardScaler(), LSCDE(bandwidth=0.5, penalty=0.01)).fit(X, y)
+    >>> predict_dist(model, X[:3]).mean().shape
+    (3,)
+    """
     last, inputs = density_step(estimator, X)
     return last.predict_dist(inputs)

@@ -71,7 +71,7 @@ MissingValues = Annotated[
         "categories by zeros)"
     ),
 ]
-Components = Annotated[str, typer.Option(help="number of directions, or auto")]
+NumberOfDirections = Annotated[str, typer.Option(help="number of directions, or auto")]
 Members = Annotated[int, typer.Option(min=1, help="models to average; 1: a single one")]
 MinBandwidth = Annotated[
     float | None,
@@ -127,7 +127,7 @@ def fit_command(
     categorical: Categorical = None,
     dates: Dates = None,
     missing: MissingValues = Missing.error,
-    components: Components = "auto",
+    components: NumberOfDirections = "auto",
     members: Members = 5,
     min_bandwidth: MinBandwidth = None,
     bounds: TargetBounds = None,

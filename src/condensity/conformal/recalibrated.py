@@ -80,7 +80,7 @@ class RecalibratedDistribution(Distribution):
                 f"{len(self.values)}"
             )
         self.slopes = np.diff(self.values) / np.diff(self.levels)
-        self._edges = dist.quantile(self.levels[1:-1]).reshape(len(dist), -1)
+        self._edges = dist.quantile(self.levels[1:-1]).reshape(len(dist), len(self.levels) - 2)
 
     @property
     def n_outputs(self) -> int:

@@ -9,6 +9,7 @@ from condensity.distributions.base import Distribution
 from condensity.distributions.block import Block
 from condensity.distributions.bounded import BoundedMixture, Bounds
 from condensity.distributions.chunked import ChunkedDistribution, mixture_of
+from condensity.distributions.concatenated import ConcatenatedDistribution, concatenate_rows
 from condensity.distributions.frozen import Frozen
 from condensity.distributions.lazy import LazyDistribution
 from condensity.distributions.mixture import Mixture
@@ -21,10 +22,12 @@ __all__ = [
     "BoundedMixture",
     "Bounds",
     "ChunkedDistribution",
+    "ConcatenatedDistribution",
     "ConditionalMixture",
     "Distribution",
     "Frozen",
     "LazyDistribution",
     "Mixture",
+    "concatenate_rows",
     "mixture_of",
 ]

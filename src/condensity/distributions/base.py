@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from condensity._typing import Array
+from condensity._typing import Array, Indices
 from condensity._utils.numerics import row_blocks
 from condensity._utils.parameters import check_count, check_rng
 from condensity.distributions import _checks as checks
@@ -663,6 +663,11 @@ class Distribution(ABC):
         """
         return self
 
+    @classmethod
+    def _join(cls, dists: Sequence[Any], rows: Sequence[Indices]) -> Distribution | None:
+        """The rows of densities of this class as one of them; None if that is not possible."""
+        return None
+
     def frozen(self, row: int = 0) -> Frozen:
         """One density with the methods of a frozen distribution of ``scipy.stats``.
 
@@ -695,6 +700,109 @@ class Distribution(ABC):
             A distribution of shape (m, dy).  As everywhere in skpro, all methods except ``sample``
             treat each output by itself.
         """
-        from condensity.distributions.skpro import adapt
+        from condensity.adapters.skpro import adapt
 
         return adapt(self, index, columns)
+
+    def to_frame(
+        self,
+        quantiles: ArrayLike = (0.05, 0.25, 0.5, 0.75, 0.95),
+        *,
+        index: Any = None,
+        outputs: Sequence[str] | None = None,
+    ) -> Any:
+        """Means, standard deviations and quantiles as a data frame (the extra ``pandas``).
+
+        Parameters
+        ----------
+        quantiles : array-like of shape (k,), default=(0.05, 0.25, 0.5, 0.75, 0.95)
+            Levels of the quantiles; empty for none.
+        index : pandas.Index or sequence of length m, default=None
+            Names of the rows, for instance ``X.index``; 0, 1, ... when None.
+        outputs : sequence of str of length dy, default=None
+            Names of the outputs.  The columns of output ``price`` are ``price_mean``, ``price_std``
+            and ``price_q0.05``, as in the output of ``condensity predict``.  None: y1, y2, ..., and
+            no name for a single output.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each density.  For several outputs the quantiles are those of each output by
+            itself.
+
+        See Also
+        --------
+        quantile : The quantiles as an array.
+
+        Notes
+        -----
+        ``dist.to_frame().to_parquet("densities.parquet")`` writes them to a file.
+        """
+        from condensity.adapters.frame import as_frame
+
+        return as_frame(self, quantiles, index, outputs)
+
+    def to_torch(self, dtype: Any = None, device: Any = None) -> Any:
+        """The densities as a distribution of PyTorch (the extra ``torch``).
+
+        Parameters
+        ----------
+        dtype : torch.dtype, default=None
+            Type of the numbers; ``torch.float64`` when None.
+        device : torch.device or str, default=None
+            Where the numbers are kept; the default device of PyTorch when None.
+
+        Returns
+        -------
+        torch.distributions.Distribution
+            A ``MixtureSameFamily`` of ``Normal`` or ``MultivariateNormal`` distributions with batch
+            shape (m,) and event shape () or (dy,).  For outputs with bounds, it is a
+            ``TransformedDistribution`` of one.
+
+        Raises
+        ------
+        TypeError
+            If the densities have atoms, or are recalibrated.
+
+        See Also
+        --------
+        condensity.inspection.slopes : Derivatives with respect to the inputs.
+
+        Notes
+        -----
+        ``log_prob`` can be differentiated with respect to y, but the densities are constants: there
+        are no gradients with respect to x or the model.  All Gaussians are written out, which takes
+        ``m K dy (1 + dy)`` numbers for K Gaussians in each density.  PyTorch refuses a y outside
+        the bounds, where ``log_pdf`` is -inf.
+        """
+        from condensity.adapters.torch_mixture import as_torch
+
+        return as_torch(self, dtype, device)
+
+    def to_qp(self, ancil: Any = None) -> Any:
+        """The densities as an ensemble of the package qp (the extra ``qp``).
+
+        One output only, without bounds.
+
+        Parameters
+        ----------
+        ancil : dict, default=None
+            Values that belong to the rows, with m entries each, for instance identifiers.
+
+        Returns
+        -------
+        qp.Ensemble
+            Gaussian mixtures with the parametrisation ``qp.mixmod``, without loss.
+
+        Raises
+        ------
+        TypeError
+            If the densities have bounds or atoms, or are recalibrated.
+
+        See Also
+        --------
+        to_torch : The same for PyTorch, also for several outputs and for bounds.
+        """
+        from condensity.adapters.qp_ensemble import as_qp
+
+        return as_qp(self, ancil)

@@ -132,6 +132,32 @@ class Block:
         scale = None if self.scale is None else self.scale[rows]
         return replace(self, given=self.given[rows], shift=shift, scale=scale)
 
+    def spread(self, rows: Indices, total: int) -> Block:
+        """The block among other rows, where its Gaussians have no weight.
+
+        Parameters
+        ----------
+        rows : ndarray of int of shape (m,)
+            Places of its rows.
+        total : int
+            Number of all rows.
+
+        Returns
+        -------
+        Block
+            A block with ``total`` rows.
+        """
+        given = np.full((total, len(self.centers)), 0.0 if self.plain else -np.inf)
+        given[rows] = self.given
+        shift, scale = None, None
+        if self.shift is not None:
+            shift = np.zeros((total, self.n_outputs))
+            shift[rows] = self.shift
+        if self.scale is not None:
+            scale = np.ones(total)
+            scale[rows] = self.scale
+        return replace(self, given=given, shift=shift, scale=scale)
+
     def same_frame(self, other: Block) -> bool:
         """Whether both blocks have the same shift and scale in every row.
 

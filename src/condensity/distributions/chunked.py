@@ -159,10 +159,10 @@ class ChunkedDistribution(Distribution):
         return self.ask(lambda dist, q: dist.l2_distance(q.compute()), other)
 
     def hdr(self, level: float) -> list[Array]:
-        return [region for dist in self._chunks() for region in dist.hdr(level)]
+        return self._lists(lambda dist: dist.hdr(level))
 
     def modes(self) -> list[Array]:
-        return [peaks for dist in self._chunks() for peaks in dist.modes()]
+        return self._lists(lambda dist: dist.modes())
 
     def hpd_level(self, Y: ArrayLike, n_draws: int = 1000, random_state: Any = None) -> Array:
         rng = check_rng(random_state)
@@ -217,7 +217,15 @@ class ChunkedDistribution(Distribution):
     def _points(self, Y: ArrayLike) -> Array:
         return checks.rows_of(Y, len(self), self.n_outputs)
 
-    def _slices(self) -> list[slice]:
+    def _lists(self, question: Callable[[Distribution], list[Array]]) -> list[Array]:
+        """The answers of all chunks to a question with a list as answer, in the order of rows."""
+        out, order = [np.empty(0)] * len(self), np.arange(len(self))
+        for dist, rows in zip(self._chunks(), self._slices(), strict=True):
+            for row, answer in zip(order[rows], question(dist), strict=True):
+                out[row] = answer
+        return out
+
+    def _slices(self) -> list[Any]:
         return row_blocks(max(1, len(self)), self.width, CHUNK)
 
     def _chunks(self) -> Iterator[Distribution]:

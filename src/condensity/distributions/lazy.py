@@ -168,6 +168,9 @@ class LazyDistribution(Distribution):
     def to_skpro(self, index: Any = None, columns: Any = None) -> Any:
         return self.compute().to_skpro(index, columns)
 
+    def to_frame(self, *args: Any, **options: Any) -> Any:
+        return self.compute().to_frame(*args, **options)
+
     def _drawn(self, method: str, n: int, seed: Any, shape: tuple[int, ...] = ()) -> Any:
         """The answers of a method that takes a number of draws and a source of randomness."""
         tasks = [

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import entr
 
-from condensity._typing import Array
+from condensity._typing import Array, Indices
 from condensity._utils.parameters import check_count, check_rng
 from condensity.distributions import _checks as checks
 from condensity.distributions.base import Distribution
+from condensity.distributions.concatenated import concatenate_rows
 from condensity.targets.mixed_rows import ROUNDING, quantiles_of, with_points
 
 #: Probability below the point that the CRPS is read off, if there is no bound.
@@ -56,8 +57,8 @@ class MixedDistribution(Distribution):
     that of any model.  ``pdf_on`` draws a curve, and leaves the atoms out: its integral is the
     remaining probability.  ``quantile`` is the smallest y with ``P(Y <= y) >= q``.  ``hdr``
     contains atoms, as intervals of length zero, before any other value, and ``modes`` begins with
-    them.  ``entropy`` is that of this density.  ``frozen``, ``to_skpro``, ``twcrps``, ``kl``,
-    ``l2_distance`` and ``mixture_of`` are not available.
+    them.  ``entropy`` is that of this density.  ``frozen``, ``to_skpro``, ``to_torch``,
+    ``to_qp``, ``twcrps``, ``kl``, ``l2_distance`` and ``mixture_of`` are not available.
 
     Examples
     --------
@@ -100,6 +101,20 @@ class MixedDistribution(Distribution):
                     f"masses have {len(masses)} rows but there are {len(self.continuous)} "
                     "densities: pass one row for each density"
                 )
+
+    @classmethod
+    def _join(cls, dists: Sequence[Any], rows: Sequence[Indices]) -> MixedDistribution | None:
+        # A value that is an atom in some rows only has a density in the others.
+        atoms, beside = dists[0].atoms, [dist.continuous for dist in dists]
+        if not all(np.array_equal(atoms, dist.atoms) for dist in dists):
+            return None
+        absent = [one is None for one in beside]
+        if any(absent) and not all(absent):
+            return None
+        masses = np.concatenate([dist.masses for dist in dists])
+        masses = masses[np.argsort(np.concatenate(rows))]
+        whole = None if any(absent) else concatenate_rows(beside, rows).compute()
+        return cls(atoms, masses, whole)
 
     @property
     def n_outputs(self) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-import condensity.distributions.skpro  # noqa: F401  imported before a test hides skpro
+import condensity.adapters.skpro  # noqa: F401  imported before a test hides skpro
 from condensity import metrics
 from condensity.distributions.bounded import BoundedMixture, Bounds
 from mixtures import gaussians, random_mixture
@@ -162,7 +162,7 @@ def test_adapter_can_be_pickled_and_cloned(skpro):
 def test_adapter_passes_check_estimator_of_skpro(skpro):
     from skpro.utils import check_estimator
 
-    from condensity.distributions.skpro import SkproMixture
+    from condensity.adapters.skpro import SkproMixture
 
     class Tried(SkproMixture):
         """Adapter with parameters for the test suite.

@@ -1,0 +1,1 @@
+"""Conditional densities as objects of other packages; methods of ``Distribution`` call them."""
