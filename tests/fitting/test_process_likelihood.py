@@ -13,6 +13,7 @@ from condensity.fitting.process_likelihood import (
     PRIOR_SDS,
     Features,
     ProcessLikelihood,
+    first_parameters,
     random_frequencies,
 )
 
@@ -137,7 +138,7 @@ def test_the_variance_of_the_samples_is_found():
     problem = ProcessLikelihood(X, Y, np.ones(400))
     direction = np.eye(3)[:1]
     best = minimize(
-        lambda p: problem.at(direction, p)[::2], problem.first, jac=True, method="L-BFGS-B"
+        lambda p: problem.at(direction, p)[::2], first_parameters(), jac=True, method="L-BFGS-B"
     ).x
     omega = random_frequencies(1)[1]
     log_v = Features.of(X[:, :1], omega, *np.exp(best[[1, 3]])).values @ best[4:]

@@ -3,17 +3,24 @@
 import numpy as np
 import pytest
 
+import condensity.lsce.configurations as configurations_module
+import condensity.lsce.exploration as exploration_module
+from condensity import LSCE
 from condensity.data.sample import Sample
+from condensity.fitting.process_likelihood import first_parameters
 from condensity.locations.location import constant_location
 from condensity.lsce.learning import (
     N_RIVALS,
     RACE,
+    JointRound,
+    best_ends,
     joint_loss,
     learn_subspace,
     learn_with_location,
     learning_problem,
 )
 from condensity.members.member import MemberView
+from condensity.subspaces.chart import Minimum
 from condensity.subspaces.grassmann import projector_gap
 
 
@@ -81,7 +88,7 @@ def test_more_starts_leave_a_local_minimum():
 def test_derivatives_of_the_joint_loss_equal_differences():
     X, Y = curved(3, n=60)
     W = np.linalg.qr(np.random.default_rng(0).standard_normal((5, 2)))[0].T
-    loss, parameters = joint_loss(view_of(X, Y), W, 50)
+    loss, parameters = joint_loss(view_of(X, Y), W, 50), first_parameters()
     parameters = parameters + 0.3 * np.random.default_rng(1).standard_normal(len(parameters))
     _, by_W, by_parameters = loss(W, parameters)
     step = 1e-6
@@ -117,7 +124,7 @@ def test_related_outputs_can_be_learned_together(relation):
     X = np.random.default_rng(0).standard_normal((30, 4))
     y = X[:, :1]
     Y = {"equal": [y, y], "affine": [y, y**2, 2 * y - y**2], "constant": [y, 0 * y]}[relation]
-    end = learn_with_location(20, (view_of(X, np.hstack(Y)), [np.eye(4)[1:2]]))
+    end = learn_with_location(50, (view_of(X, np.hstack(Y)), [np.eye(4)[1:2]]))
     assert np.isfinite(end.value)
 
 
@@ -135,8 +142,6 @@ def test_all_samples_count_in_the_end():
     X, Y = curved(5, n=900)
     view, start = view_of(X, Y), np.linalg.qr(np.eye(5)[:, :2] + 0.1)[0].T
     few = view_of(X[:400], Y[:400])
-    loss, parameters = joint_loss(view, start, 900)
-    assert loss(start, parameters)[0] != joint_loss(few, start, 900)[0](start, parameters)[0]
     gaps = [
         projector_gap(learn_with_location(50, (v, [start])).W, np.eye(5)[:2]) for v in (view, few)
     ]
@@ -152,10 +157,7 @@ def test_the_likelihood_counts_weights():
     W = np.eye(5)[1:3]
     other = Sample(X, np.r_[Y[:100], 3 - Y[100:]], sample.weight)
     changed = MemberView.of(other, np.zeros(200), np.arange(200), constant_location)
-    values = [
-        joint_loss(view, W, 200)[0](W, joint_loss(view, W, 200)[1])[0]
-        for view in (weighted, changed)
-    ]
+    values = [joint_loss(view, W, 200)(W, first_parameters())[0] for view in (weighted, changed)]
     assert abs(values[0] - values[1]) < 1e-3
 
 
@@ -175,3 +177,42 @@ def test_the_whole_space_needs_no_search():
     X, Y = curved(0, dx=2)
     end = learn_with_location(50, (view_of(X, Y), [np.eye(2)]))
     np.testing.assert_array_equal(end.W, np.eye(2))
+
+
+def test_the_best_ends_of_a_round_go_on():
+    X, Y = curved(6)
+    view, rng = view_of(X, Y), np.random.default_rng(0)
+    starts = [np.linalg.qr(rng.standard_normal((5, 2)))[0].T for _ in range(6)]
+    loss = joint_loss(view, starts[0], 200)
+    pairs = [(Minimum(W, np.inf, 0), first_parameters()) for W in starts]
+    everything = best_ends(loss, pairs, JointRound(rows=200, steps=5, kept=6))
+    best = best_ends(loss, pairs, JointRound(rows=200, steps=5, kept=2))
+    values = [end.value for end, _ in everything]
+    assert values == sorted(values)
+    assert [end.value for end, _ in best] == values[:2]
+    for end, parameters in best:
+        assert loss(end.W, parameters)[0] == pytest.approx(end.value, rel=1e-9)
+
+
+def test_members_start_from_the_rivals_of_their_own_race(monkeypatch):
+    learned, seen = [], []
+
+    def learn(max_steps, item):
+        learned.append((item[0], learn_subspace(max_steps, item)))
+        return learned[-1][1]
+
+    def learn_jointly(max_steps, item):
+        seen.append(item)
+        return learn_with_location(max_steps, item)
+
+    monkeypatch.setattr(configurations_module, "learn_subspace", learn)
+    monkeypatch.setattr(exploration_module, "learn_with_location", learn_jointly)
+    X, Y = curved(0, n=80)
+    LSCE(2, location="reduced", n_starts=12, max_iter=3, random_state=0).fit(X, Y[:, 0])
+    assert len(seen) == 5
+    for view, (first, *rivals) in seen:
+        own = next(end for other, end in learned if other is view)
+        assert len(rivals) == N_RIVALS
+        for W, rival in zip(rivals, own.rivals, strict=True):
+            np.testing.assert_array_equal(W, rival)
+        assert first.shape == (2, 5)

@@ -59,6 +59,11 @@ def random_frequencies(dz: int) -> Array:
     return np.random.default_rng(0).standard_normal((2, N_FEATURES // 2, dz))
 
 
+def first_parameters() -> Array:
+    """Parameters to start from: logarithms of lengths and heights, then c."""
+    return np.concatenate([PRIOR_MEANS, np.zeros(N_FEATURES)])
+
+
 @dataclass(frozen=True, eq=False)
 class Features:
     """The features of one process at the samples: first the cosines, then the sines."""
@@ -92,11 +97,6 @@ class ProcessLikelihood:
     X: Array  # (n, dx)
     Y: Array  # (n, dy)
     counts: Array  # (n,) how many samples each row stands for
-
-    @property
-    def first(self) -> Array:
-        """Parameters to start from: logarithms of lengths and heights, then c."""
-        return np.concatenate([PRIOR_MEANS, np.zeros(N_FEATURES)])
 
     def at(self, W: Array, parameters: Array) -> tuple[float, Array, Array]:
         """The value and its derivatives.

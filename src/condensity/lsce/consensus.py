@@ -138,9 +138,9 @@ def learn_with_all_and_location(
     ``view`` has no location.
     """
     members, remaining = member_subspaces(c, view), data.remaining
-    alone, max_steps = options.n_members == 1, options.search.max_steps
+    alone = options.n_members == 1
     starts = [consensus(members)[0], *members]
-    final = learn_with_location(max_steps, (view, starts))
+    final = learn_with_location(options.search.max_steps, (view, starts))
     if remaining is not None and data.labels is None:
         final = refine_with_all(view, final.W, learning_problem(view, final.W), remaining)
         alone = alone or remaining.share < LARGE_SHARE

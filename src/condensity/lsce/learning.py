@@ -25,7 +25,7 @@ import numpy as np
 from condensity._typing import Array, Mask
 from condensity.fitting.leave_one_out import LeaveOneOutLoss
 from condensity.fitting.monotone_maps import Clipped
-from condensity.fitting.process_likelihood import ProcessLikelihood
+from condensity.fitting.process_likelihood import ProcessLikelihood, first_parameters
 from condensity.locations.location import on_grid
 from condensity.members.member import MemberView
 from condensity.members.settings import Setting
@@ -51,7 +51,7 @@ class Round:
 class JointRound:
     """A round of the search with the likelihood."""
 
-    rows: int | None  # largest number of samples; None: all
+    rows: int  # largest number of samples
     steps: int  # for each start
     kept: int  # number of starts that go on
 
@@ -78,12 +78,10 @@ LIKELIHOOD_SHARE = 0.5
 NORMAL_LIMIT = 4.0
 #: Number of rivals that a search with the likelihood also starts from.
 N_RIVALS = 8
-#: Steps of such a search from all starts, from the best of them, and from the best end.
-JOINT_ROUNDS = (
-    JointRound(rows=200, steps=15, kept=2),
-    JointRound(rows=400, steps=50, kept=1),
-    JointRound(rows=None, steps=50, kept=1),
-)
+#: Steps of such a search from all starts, and from the best of them.  The best end of the second
+#: round goes on with all samples.
+FIRST_ROUND = JointRound(rows=200, steps=15, kept=2)
+SECOND_ROUND = JointRound(rows=400, steps=50, kept=1)
 
 
 def starting_points(
@@ -197,25 +195,31 @@ def learn_with_location(max_steps: int, item: tuple[MemberView, Sequence[Array]]
     view, starts = item
     if len(starts[0]) >= view.sample.X.shape[1]:
         return Minimum(starts[0], np.nan, 0)
-    basis = [standard_basis(W) for W in starts]
-    ends = [(Minimum(W, np.inf, 0), joint_loss(view, W, 1)[1]) for W in basis]
-    rows = 0
-    for part in JOINT_ROUNDS:
-        before, rows = rows, min(part.rows or len(view.sample), len(view.sample))
-        if rows > before or len(ends) > 1:
-            loss = joint_loss(view, basis[0], rows)[0]
-            steps = min(part.steps, max_steps)
-            ends = [
-                minimise_jointly(loss, end.W, parameters, max_steps=steps, unit=1.0)
-                for end, parameters in ends
-            ]
-            ends = sorted(ends, key=lambda end: end[0].value)[: part.kept]
+    rounds = [FIRST_ROUND] if len(starts) > 1 else []
+    rounds.append(SECOND_ROUND)
+    if len(view.sample) > SECOND_ROUND.rows:
+        rounds.append(replace(SECOND_ROUND, rows=len(view.sample)))
+    ends = [(Minimum(standard_basis(W), np.inf, 0), first_parameters()) for W in starts]
+    for part in rounds:
+        loss = joint_loss(view, starts[0], part.rows)
+        ends = best_ends(loss, ends, replace(part, steps=min(part.steps, max_steps)))
     best, _ = ends[0]
     return replace(best, W=orthonormal(on_grid(best.W)))
 
 
-def joint_loss(view: MemberView, W: Array, rows: int) -> tuple[JointFunction, Array]:
-    """The loss as a function of W and the parameters of the likelihood, and first parameters.
+def best_ends(
+    loss: JointFunction, starts: Sequence[tuple[Minimum, Array]], part: JointRound
+) -> list[tuple[Minimum, Array]]:
+    """The best ends of a round, and their parameters."""
+    ends = [
+        minimise_jointly(loss, start.W, parameters, max_steps=part.steps, unit=1.0)
+        for start, parameters in starts
+    ]
+    return sorted(ends, key=lambda end: end[0].value)[: part.kept]
+
+
+def joint_loss(view: MemberView, W: Array, rows: int) -> JointFunction:
+    """The loss as a function of the subspace and of the parameters of the likelihood.
 
     It is evaluated at no more than ``rows`` samples.  In the likelihood, values of y beyond
     ``NORMAL_LIMIT`` are clipped, and samples that belong together count as independent.
@@ -236,4 +240,4 @@ def joint_loss(view: MemberView, W: Array, rows: int) -> tuple[JointFunction, Ar
             LIKELIHOOD_SHARE * by_parameters,
         )
 
-    return loss, likelihood.first
+    return loss
