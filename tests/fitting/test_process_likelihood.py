@@ -144,3 +144,26 @@ def test_the_variance_of_the_samples_is_found():
     log_v = Features.of(X[:, :1], omega, *np.exp(best[[1, 3]])).values @ best[4:]
     assert np.corrcoef(log_v, X[:, 0])[0, 1] > 0.95
     assert np.polyfit(X[:, 0], log_v, 1)[0] == pytest.approx(1.4, abs=0.3)
+
+
+@pytest.mark.parametrize("noise", ["normal", "t"])
+def test_the_kurtosis_tells_heavy_tails_from_a_changing_variance(noise):
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((400, 3))
+    e = rng.standard_normal(400) if noise == "normal" else rng.standard_t(2, 400)
+    problem = ProcessLikelihood(X, (np.sin(X[:, 0]) + np.exp(X[:, 0]) * e)[:, None], np.ones(400))
+    direction = np.eye(3)[:1]
+    best = minimize(
+        lambda p: problem.at(direction, p)[::2], first_parameters(), jac=True, method="L-BFGS-B"
+    ).x
+    kurtosis = problem.kurtosis(direction, best)
+    assert 2.5 < kurtosis < 4.0 if noise == "normal" else kurtosis > 6.0
+
+
+def test_the_kurtosis_is_that_of_the_residuals_of_the_posterior_mean():
+    problem, parameters = a_likelihood(2, n=30), some_parameters()
+    K, _ = covariance_and_rest(problem, parameters)
+    v = np.exp(features(problem, parameters[:4], 1) @ parameters[4:]) + FLOOR
+    residuals = np.diag(v) @ np.linalg.solve(K, problem.Y) / np.sqrt(v)[:, None]
+    expected = max(np.mean(r**4) / np.mean(r**2) ** 2 for r in residuals.T)
+    assert problem.kurtosis(W, parameters) == pytest.approx(expected, rel=1e-8)

@@ -12,9 +12,9 @@ from condensity.locations.location import constant_location
 from condensity.lsce.learning import (
     N_RIVALS,
     RACE,
+    JointLoss,
     JointRound,
     best_ends,
-    joint_loss,
     learn_subspace,
     learn_with_location,
     learning_problem,
@@ -88,7 +88,7 @@ def test_more_starts_leave_a_local_minimum():
 def test_derivatives_of_the_joint_loss_equal_differences():
     X, Y = curved(3, n=60)
     W = np.linalg.qr(np.random.default_rng(0).standard_normal((5, 2)))[0].T
-    loss, parameters = joint_loss(view_of(X, Y), W, 50), first_parameters()
+    loss, parameters = JointLoss.of(view_of(X, Y), W, 50, 25.0), first_parameters()
     parameters = parameters + 0.3 * np.random.default_rng(1).standard_normal(len(parameters))
     _, by_W, by_parameters = loss(W, parameters)
     step = 1e-6
@@ -157,7 +157,9 @@ def test_the_likelihood_counts_weights():
     W = np.eye(5)[1:3]
     other = Sample(X, np.r_[Y[:100], 3 - Y[100:]], sample.weight)
     changed = MemberView.of(other, np.zeros(200), np.arange(200), constant_location)
-    values = [joint_loss(view, W, 200)(W, first_parameters())[0] for view in (weighted, changed)]
+    values = [
+        JointLoss.of(view, W, 200, 25.0)(W, first_parameters())[0] for view in (weighted, changed)
+    ]
     assert abs(values[0] - values[1]) < 1e-3
 
 
@@ -183,7 +185,7 @@ def test_the_best_ends_of_a_round_go_on():
     X, Y = curved(6)
     view, rng = view_of(X, Y), np.random.default_rng(0)
     starts = [np.linalg.qr(rng.standard_normal((5, 2)))[0].T for _ in range(6)]
-    loss = joint_loss(view, starts[0], 200)
+    loss = JointLoss.of(view, starts[0], 200, 25.0)
     pairs = [(Minimum(W, np.inf, 0), first_parameters()) for W in starts]
     everything = best_ends(loss, pairs, JointRound(rows=200, steps=5, kept=6))
     best = best_ends(loss, pairs, JointRound(rows=200, steps=5, kept=2))

@@ -91,6 +91,28 @@ class Features:
 
 
 @dataclass(frozen=True, eq=False)
+class MeanGivenVariance:
+    """The mean of the outputs for given precisions of the samples."""
+
+    P: Array  # (n, J + 1) the features and the constant
+    spread: Array  # (n, J + 1) D P B^-1
+    log_det: float  # of B
+    coefficients: Array  # (J + 1, dy) A
+    residuals: Array  # (n, dy)
+
+    @classmethod
+    def of(cls, features: Array, Y: Array, precision: Array) -> MeanGivenVariance:
+        """The mean for features (n, J), outputs (n, dy) and precisions (n,)."""
+        P = np.column_stack([features, np.full(len(features), CONSTANT)])
+        PD = P * precision[:, None]
+        B = PD.T @ P
+        B[np.diag_indices_from(B)] += 1.0
+        inverse, log_det = inverse_and_log_det(B)
+        A = inverse @ (PD.T @ Y)
+        return cls(P, PD @ inverse, log_det, A, Y - P @ A)
+
+
+@dataclass(frozen=True, eq=False)
 class ProcessLikelihood:
     """Minus the log likelihood, divided by N, as a function of W."""
 
@@ -114,12 +136,8 @@ class ProcessLikelihood:
             The value, and its derivatives with respect to ``W`` and ``parameters``.
         """
         logs, c = parameters[:4], parameters[4:]
-        lengths, heights = np.exp(np.clip(logs, -LOG_LIMIT, LOG_LIMIT)).reshape(2, 2)
-        Z, omega = self.X @ W.T, random_frequencies(len(W))
-        mean, scale = (Features.of(Z, *own) for own in zip(omega, lengths, heights, strict=True))
-        log_v = scale.values @ c
-        inside = abs(log_v) < LIMIT
-        bare = np.exp(np.clip(log_v, -LIMIT, LIMIT))
+        mean, scale, bare = self._processes(W, parameters)
+        inside = abs(scale.values @ c) < LIMIT
         value, by_mean, by_v = self._given_variance(mean.values, bare + FLOOR)
         excess, by_scale = self._laplace(scale.values)
         by_log_v = by_v * bare * inside
@@ -133,28 +151,43 @@ class ProcessLikelihood:
         n = float(self.counts.sum())
         return value / n, (by_Z + more_Z).T @ self.X / n, np.append(by_own, by_c) / n
 
+    def kurtosis(self, W: Array, parameters: Array) -> float:
+        """The kurtosis of the standardised residuals, the largest of all outputs.
+
+        It is about 3 if the noise is normal.
+        """
+        mean, _, bare = self._processes(W, parameters)
+        v = bare + FLOOR
+        residuals = MeanGivenVariance.of(mean.values, self.Y, self.counts / v).residuals
+        squares = residuals**2 / v[:, None]
+        fourth, second = (self.counts @ squares**k / self.counts.sum() for k in (2, 1))
+        return float(np.max(fourth / np.maximum(second, 1e-150) ** 2))
+
+    def _processes(self, W: Array, parameters: Array) -> tuple[Features, Features, Array]:
+        """The features of m and log v, and v without its floor."""
+        logs, c = parameters[:4], parameters[4:]
+        lengths, heights = np.exp(np.clip(logs, -LOG_LIMIT, LOG_LIMIT)).reshape(2, 2)
+        Z, omega = self.X @ W.T, random_frequencies(len(W))
+        mean, scale = (Features.of(Z, *own) for own in zip(omega, lengths, heights, strict=True))
+        return mean, scale, np.exp(np.clip(scale.values @ c, -LIMIT, LIMIT))
+
     def _given_variance(self, features: Array, v: Array) -> tuple[float, Array, Array]:
         """The terms of the mean, with derivatives by its features (n, J) and by v (n,)."""
         dy, n = self.Y.shape[1], float(self.counts.sum())
-        P = np.column_stack([features, np.full(len(features), CONSTANT)])
         precision = self.counts / v
-        PD = P * precision[:, None]
-        B = PD.T @ P
-        B[np.diag_indices_from(B)] += 1.0
-        inverse, log_det = inverse_and_log_det(B)
-        A = inverse @ (PD.T @ self.Y)
-        residuals = self.Y - P @ A
+        fit = MeanGivenVariance.of(features, self.Y, precision)
+        residuals, A = fit.residuals, fit.coefficients
         # This form has no negative eigenvalues, also where outputs are related.
         S = ((residuals * precision[:, None]).T @ residuals + A.T @ A) / n
         S[np.diag_indices(dy)] += 1e-10 * np.diagonal(S) + 1e-300
         S_factor = cho_factor(S, lower=True)
         half_log_det_S = float(np.sum(np.log(np.diagonal(S_factor[0]))))
-        value = 0.5 * dy * float(self.counts @ np.log(v)) + 0.5 * dy * log_det + n * half_log_det_S
+        value = 0.5 * dy * (float(self.counts @ np.log(v)) + fit.log_det) + n * half_log_det_S
         whitened = cho_solve(S_factor, residuals.T).T
-        spread = dy * (PD @ inverse)
-        by_features = spread - precision[:, None] * (whitened @ A.T)
+        by_features = fit.spread * dy - precision[:, None] * (whitened @ A.T)
         squares = np.sum(whitened * residuals, axis=1)
-        by_v = 0.5 * (dy * self.counts - np.sum(spread * P, axis=1) - precision * squares) / v
+        used = dy * np.sum(fit.spread * fit.P, axis=1)
+        by_v = 0.5 * (dy * self.counts - used - precision * squares) / v
         return value, by_features[:, :-1], by_v
 
     def _laplace(self, features: Array) -> tuple[float, Array]:

@@ -74,8 +74,10 @@ WIDEST = float(np.sqrt(2.0))
 #: Weight of the likelihood, relative to the leave-one-out loss.
 LIKELIHOOD_SHARE = 0.5
 #: Values of y in the likelihood are clipped at this distance from the median, in robust standard
-#: deviations: the mean and the variance of a normal distribution follow extreme values.
-NORMAL_LIMIT = 4.0
+#: deviations.  If the kurtosis of the residuals shows that the noise is heavy-tailed, the search is
+#: repeated with the second limit: the mean and the variance of a normal distribution would follow
+#: extreme values.
+NORMAL_LIMITS, HEAVY = (25.0, 4.0), 4.5
 #: Number of rivals that a search with the likelihood also starts from.
 N_RIVALS = 8
 #: Steps of such a search from all starts, and from the best of them.  The best end of the second
@@ -199,11 +201,14 @@ def learn_with_location(max_steps: int, item: tuple[MemberView, Sequence[Array]]
     rounds.append(SECOND_ROUND)
     if len(view.sample) > SECOND_ROUND.rows:
         rounds.append(replace(SECOND_ROUND, rows=len(view.sample)))
-    ends = [(Minimum(standard_basis(W), np.inf, 0), first_parameters()) for W in starts]
-    for part in rounds:
-        loss = joint_loss(view, starts[0], part.rows)
-        ends = best_ends(loss, ends, replace(part, steps=min(part.steps, max_steps)))
-    best, _ = ends[0]
+    for limit in NORMAL_LIMITS:
+        ends = [(Minimum(standard_basis(W), np.inf, 0), first_parameters()) for W in starts]
+        for part in rounds:
+            loss = JointLoss.of(view, starts[0], part.rows, limit)
+            ends = best_ends(loss, ends, replace(part, steps=min(part.steps, max_steps)))
+        best, parameters = ends[0]
+        if loss.likelihood.kurtosis(best.W, parameters) < HEAVY:
+            break
     return replace(best, W=orthonormal(on_grid(best.W)))
 
 
@@ -218,26 +223,33 @@ def best_ends(
     return sorted(ends, key=lambda end: end[0].value)[: part.kept]
 
 
-def joint_loss(view: MemberView, W: Array, rows: int) -> JointFunction:
-    """The loss as a function of the subspace and of the parameters of the likelihood.
+@dataclass(frozen=True, eq=False)
+class JointLoss:
+    """The loss as a function of the subspace and of the parameters of the likelihood."""
 
-    It is evaluated at no more than ``rows`` samples.  In the likelihood, values of y beyond
-    ``NORMAL_LIMIT`` are clipped, and samples that belong together count as independent.
-    """
-    problem = learning_problem(view.thinned(LEARNING_CENTERS), W, rows=rows).compressed()
-    whole, n = view.sample, len(view.sample)
-    sample = whole[np.linspace(0, n - 1, min(n, rows), dtype=int)]
-    share = sample.weight / sample.weight.sum()
-    Y = Clipped.of(whole.Y, whole.weight, NORMAL_LIMIT)(sample.Y)
-    likelihood = ProcessLikelihood(sample.X, Y - share @ Y, len(sample) * share)
+    problem: LeaveOneOutLoss
+    likelihood: ProcessLikelihood
 
-    def loss(W: Array, parameters: Array) -> tuple[float, Array, Array]:
-        point = problem.at(W)
-        value, by_W, by_parameters = likelihood.at(W, parameters)
+    @classmethod
+    def of(cls, view: MemberView, W: Array, rows: int, limit: float) -> JointLoss:
+        """The loss at no more than ``rows`` samples.
+
+        In the likelihood, values of y beyond the ``limit`` are clipped, and samples that belong
+        together count as independent.
+        """
+        problem = learning_problem(view.thinned(LEARNING_CENTERS), W, rows=rows).compressed()
+        whole, n = view.sample, len(view.sample)
+        sample = whole[np.linspace(0, n - 1, min(n, rows), dtype=int)]
+        share = sample.weight / sample.weight.sum()
+        Y = Clipped.of(whole.Y, whole.weight, limit)(sample.Y)
+        return cls(problem, ProcessLikelihood(sample.X, Y - share @ Y, len(sample) * share))
+
+    def __call__(self, W: Array, parameters: Array) -> tuple[float, Array, Array]:
+        """The value, and its derivatives with respect to W and the parameters."""
+        point = self.problem.at(W)
+        value, by_W, by_parameters = self.likelihood.at(W, parameters)
         return (
             point.value + LIKELIHOOD_SHARE * value,
             point.gradient() + LIKELIHOOD_SHARE * by_W,
             LIKELIHOOD_SHARE * by_parameters,
         )
-
-    return loss
