@@ -1,5 +1,6 @@
 """Commands as processes of their own: signals, closed streams, pipes, lost workers, memory."""
 
+import importlib
 import os
 import signal
 import subprocess
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 from commands import assert_refused, columns, write
+from condensity.cli.signals import StoppedBySignal
 
+app_module = importlib.import_module("condensity.cli.app")  # the package has an object of this name
 COMMAND = [sys.executable, "-m", "condensity"]
 needs_proc = pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
 
@@ -64,6 +67,31 @@ def test_a_signal_ends_the_workers_too(tmp_path):
     assert "Traceback" not in stderr
     wait_for(lambda: not any(alive(pid) for pid in workers))
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_a_signal_whose_cleanup_fails_is_still_a_signal(monkeypatch, capsys):
+    """A pool of workers that is being started when the signal arrives cannot be joined."""
+
+    def fit(standalone_mode):
+        try:
+            raise StoppedBySignal(143)
+        finally:
+            raise RuntimeError("cannot join thread before it is started")
+
+    monkeypatch.setattr(app_module, "app", fit)
+    with pytest.raises(SystemExit) as stopped:
+        app_module.run_app()
+    assert stopped.value.code == 143
+    assert capsys.readouterr().err == "condensity: stopped\n"
+
+
+def test_other_errors_are_not_taken_for_a_signal(monkeypatch):
+    def fit(standalone_mode):
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(app_module, "app", fit)
+    with pytest.raises(RuntimeError, match="a defect"):
+        app_module.run_app()
 
 
 @needs_proc

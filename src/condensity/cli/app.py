@@ -18,7 +18,7 @@ from condensity.cli.show_commands import (
     inspect_command,
     report_command,
 )
-from condensity.cli.signals import StoppedBySignal, exit_on_signals
+from condensity.cli.signals import StoppedBySignal, exit_on_signals, signal_behind
 
 #: The class is click's, or that of the copy of click in typer.
 UsageError: Any = typer.BadParameter.__mro__[1]
@@ -58,6 +58,12 @@ def run_app() -> None:
     except (typer.Abort, KeyboardInterrupt):
         typer.echo("condensity: stopped", err=True)
         sys.exit(130)
+    except Exception as error:
+        stopped = signal_behind(error)
+        if stopped is None:
+            raise
+        typer.echo("condensity: stopped", err=True)
+        sys.exit(stopped.code)
     sys.exit(2)
 
 

@@ -24,6 +24,17 @@ def exit_on_signals() -> None:
             signal.signal(number, _stop)
 
 
+def signal_behind(error: BaseException) -> StoppedBySignal | None:
+    """The signal during whose cleanup an error was raised, if there was one.
+
+    A signal may arrive while worker processes are being started.  Then their cleanup fails.
+    """
+    context: BaseException | None = error
+    while context is not None and not isinstance(context, StoppedBySignal):
+        context = context.__context__
+    return context
+
+
 def _stop(number: int, frame: FrameType | None) -> None:
     # A second signal must not interrupt the cleanup.
     signal.signal(number, signal.SIG_IGN)
