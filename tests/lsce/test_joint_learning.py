@@ -5,6 +5,7 @@ import pytest
 
 import condensity.lsce.configurations as configurations_module
 import condensity.lsce.exploration as exploration_module
+import condensity.lsce.learning as learning_module
 from condensity import LSCE
 from condensity.data.sample import Sample
 from condensity.fitting.process_likelihood import first_parameters
@@ -22,6 +23,7 @@ from condensity.lsce.learning import (
 from condensity.members.member import MemberView
 from condensity.subspaces.chart import Minimum
 from condensity.subspaces.grassmann import projector_gap
+from condensity.subspaces.lockstep import minimise_all
 
 
 def view_of(X, Y, labels=None):
@@ -169,10 +171,28 @@ def test_rivals_are_the_ends_of_the_first_round():
     starts = [np.linalg.qr(rng.standard_normal((5, 2)))[0].T for _ in range(20)]
     view = view_of(X, Y)
     learned = learn_subspace(50, (view, starts))
-    values = [learning_problem(view, W).at(W).value for W in learned.rivals]
-    # The ends of the last round are few and better.
-    assert len(values) == N_RIVALS > RACE[-1].kept
-    assert min(values) > learned.value
+    part = RACE[0]
+    problem = learning_problem(view.thinned(part.centers), starts[0], rows=part.rows)
+    ends = minimise_all(problem.compressed(rough=True), starts, evaluations=part.evaluations)
+    ranked = sorted(ends, key=lambda end: end.value)
+    assert len(learned.rivals) == N_RIVALS < len(starts)
+    for rival, end in zip(learned.rivals, ranked, strict=False):
+        np.testing.assert_array_equal(rival, end.W)
+
+
+def test_many_starts_make_the_first_steps_and_two_go_on(monkeypatch):
+    seen = []
+
+    def spy(loss, starts, part):
+        seen.append((len(starts), part.rows, part.steps))
+        return best_ends(loss, starts, part)
+
+    monkeypatch.setattr(learning_module, "best_ends", spy)
+    X, Y = curved(7, n=450)
+    rng = np.random.default_rng(0)
+    starts = [np.linalg.qr(rng.standard_normal((5, 2)))[0].T for _ in range(4)]
+    learn_with_location(30, (view_of(X, Y), starts))
+    assert seen[:3] == [(4, 200, 15), (2, 400, 30), (1, 450, 30)]
 
 
 def test_the_whole_space_needs_no_search():
