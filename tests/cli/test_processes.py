@@ -6,12 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from commands import assert_refused, columns, write
+from condensity.cli.messages import plain_errors
 from condensity.cli.signals import StoppedBySignal
 
 app_module = importlib.import_module("condensity.cli.app")  # the package has an object of this name
@@ -69,20 +71,32 @@ def test_a_signal_ends_the_workers_too(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
 
 
+def fail_in_cleanup(error):
+    try:
+        raise StoppedBySignal(143)
+    finally:
+        raise error
+
+
 def test_a_signal_whose_cleanup_fails_is_still_a_signal(monkeypatch, capsys):
     """A pool of workers that is being started when the signal arrives cannot be joined."""
 
     def fit(standalone_mode):
-        try:
-            raise StoppedBySignal(143)
-        finally:
-            raise RuntimeError("cannot join thread before it is started")
+        fail_in_cleanup(RuntimeError("cannot join thread before it is started"))
 
     monkeypatch.setattr(app_module, "app", fit)
     with pytest.raises(SystemExit) as stopped:
         app_module.run_app()
     assert stopped.value.code == 143
     assert capsys.readouterr().err == "condensity: stopped\n"
+
+
+@pytest.mark.parametrize("error", [BrokenProcessPool(), OSError("closed"), ValueError("none")])
+def test_an_error_of_the_cleanup_is_not_printed_instead_of_the_signal(error, capsys):
+    with pytest.raises(StoppedBySignal) as stopped, plain_errors():
+        fail_in_cleanup(error)
+    assert stopped.value.code == 143
+    assert capsys.readouterr().err == ""
 
 
 def test_other_errors_are_not_taken_for_a_signal(monkeypatch):

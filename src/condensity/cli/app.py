@@ -18,7 +18,7 @@ from condensity.cli.show_commands import (
     inspect_command,
     report_command,
 )
-from condensity.cli.signals import StoppedBySignal, exit_on_signals, signal_behind
+from condensity.cli.signals import StoppedBySignal, exit_on_signals, signals_before_errors
 
 #: The class is click's, or that of the copy of click in typer.
 UsageError: Any = typer.BadParameter.__mro__[1]
@@ -46,7 +46,8 @@ def run_app() -> None:
     """Run a command; errors in its options are printed as one sentence, like other errors."""
     exit_on_signals()
     try:
-        sys.exit(app(standalone_mode=False) or 0)
+        with signals_before_errors():
+            sys.exit(app(standalone_mode=False) or 0)
     except StoppedBySignal:
         typer.echo("condensity: stopped", err=True)
         raise
@@ -58,12 +59,6 @@ def run_app() -> None:
     except (typer.Abort, KeyboardInterrupt):
         typer.echo("condensity: stopped", err=True)
         sys.exit(130)
-    except Exception as error:
-        stopped = signal_behind(error)
-        if stopped is None:
-            raise
-        typer.echo("condensity: stopped", err=True)
-        sys.exit(stopped.code)
     sys.exit(2)
 
 

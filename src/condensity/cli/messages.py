@@ -20,6 +20,7 @@ from rich.markup import escape
 from rich.progress import Progress
 
 from condensity.cli.flags import as_flag, corrected_command
+from condensity.cli.signals import signals_before_errors
 from condensity.tables import TableError, TableWarning
 
 REMEDIES = {
@@ -38,7 +39,7 @@ def plain_errors(context: typer.Context | None = None) -> Iterator[None]:
     there is one.
     """
     try:
-        with warnings.catch_warnings():
+        with signals_before_errors(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)
             # The arrays are in the order of the columns, so they need no names.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 #: Ends of a session, of a job and of a terminal; Windows does not have all of them.
@@ -24,15 +26,21 @@ def exit_on_signals() -> None:
             signal.signal(number, _stop)
 
 
-def signal_behind(error: BaseException) -> StoppedBySignal | None:
-    """The signal during whose cleanup an error was raised, if there was one.
+@contextmanager
+def signals_before_errors() -> Iterator[None]:
+    """Raise the signal instead of an error that was raised during its cleanup.
 
     A signal may arrive while worker processes are being started.  Then their cleanup fails.
     """
-    context: BaseException | None = error
-    while context is not None and not isinstance(context, StoppedBySignal):
-        context = context.__context__
-    return context
+    try:
+        yield
+    except Exception as error:
+        context: BaseException | None = error
+        while context is not None and not isinstance(context, StoppedBySignal):
+            context = context.__context__
+        if context is None:
+            raise
+        raise context from None
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
